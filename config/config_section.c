@@ -1,0 +1,335 @@
+/*
+ * config_section.c - the tables of [CONFIG] and [FileN].
+ *
+ * SQLIOSim's keys, defaults and ranges first, in the order of its own files; pagestorm's own after
+ * them.  A key that is accepted and does nothing yet carries OPT_LATER.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "config/profile.h"
+
+#define FIELD(member) .offset = offsetof(struct config_settings, member)
+
+static const struct opt config_opts[] = {
+    {.name = "ErrorFile",
+     .type = OPT_STRING,
+     .def = "sqliosim.log.xml",
+     FIELD(error_file),
+     .flags = OPT_LATER,
+     .help = "Name of SQLIOSim's XML log."},
+    {.name = "CPUCount",
+     .type = OPT_INT,
+     .def = "0",
+     .min = "0",
+     .max = "64",
+     .unit = "CPUs",
+     FIELD(cpu_count),
+     .help = "Workers (SQLIOSim's logical CPUs), from which the numbers of users derive; 0 = the "
+             "CPUs that this process may use."},
+    {.name = "Affinity",
+     .type = OPT_MASK,
+     .def = "0",
+     FIELD(affinity),
+     .flags = OPT_LATER,
+     .help = "CPUs that workers may run on; 0 = any."},
+    {.name = "IOAffinity",
+     .type = OPT_MASK,
+     .def = "0",
+     FIELD(io_affinity),
+     .flags = OPT_LATER | OPT_UNDOCUMENTED,
+     .help = "CPUs for the work of I/O; 0 = any."},
+    {.name = "MaxMemoryMB",
+     .type = OPT_SIZE_MB,
+     .def = "0",
+     .min = "0",
+     .max = "16777216",
+     .unit = "MB",
+     FIELD(max_memory_bytes),
+     .help = "Size of the buffer pool; 0 = a share of the memory that is available, printed at "
+             "the start (SQLIOSim would take all of it)."},
+    {.name = "StopOnError",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(stop_on_error),
+     .help = "End the run at the first proven fault."},
+    {.name = "TestCycles",
+     .type = OPT_INT,
+     .def = "1",
+     .min = "0",
+     .max = "1000000",
+     .unit = "cycles",
+     FIELD(test_cycles),
+     .help = "Full test cycles; 0 = until interrupted."},
+    {.name = "TestCycleDuration",
+     .type = OPT_SECONDS,
+     .def = "300",
+     .min = "0",
+     .max = "31536000",
+     .unit = "s",
+     FIELD(test_cycle_duration_ns),
+     .help = "Length of the main part of a cycle; creating the files before it and the audit "
+             "after it come on top."},
+    {.name = "CacheHitRatio",
+     .type = OPT_HUNDREDTHS,
+     .def = "1000",
+     .unit = "1/100 %",
+     FIELD(cache_hit_ratio),
+     .flags = OPT_LATER,
+     .help = "Share of reads of a page in the pool that are answered from memory; the others "
+             "read the disk again."},
+    {.name = "NoBuffering",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(no_buffering),
+     .help = "Bypass the file system's cache (O_DIRECT), as SQL Server does."},
+    {.name = "WriteThrough",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(write_through),
+     .help = "A completed write is durable (O_DSYNC), as SQL Server asks for."},
+    {.name = "MaxOutstandingIO",
+     .type = OPT_INT,
+     .def = "0",
+     .min = "0",
+     .max = "140000",
+     .unit = "I/Os",
+     FIELD(max_outstanding_io),
+     .flags = OPT_LATER,
+     .help = "Most I/Os outstanding in the whole process; 0 = no limit of its own."},
+    {.name = "TargetIODuration",
+     .type = OPT_MILLIS,
+     .def = "100",
+     .min = "0",
+     .max = "86400000",
+     .unit = "ms",
+     FIELD(target_io_duration_ns),
+     .flags = OPT_LATER,
+     .help = "Average I/O time above which fewer I/Os are kept outstanding; very large = never "
+             "throttle."},
+    {.name = "AllowIOBursts",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(allow_io_bursts),
+     .flags = OPT_LATER,
+     .help = "Do not throttle the initial update and the checkpoints at both ends of a cycle."},
+    {.name = "UseScatterGather",
+     .alias = "ScatterGather",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(use_scatter_gather),
+     .flags = OPT_LATER,
+     .help = "Several pages in one request; FALSE = one request a page."},
+    {.name = "ForceReadAhead",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(force_read_ahead),
+     .flags = OPT_LATER,
+     .help = "Read ahead from disk even what is in the pool already."},
+    {.name = "DeleteFilesAtStartup",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(delete_files_at_startup),
+     .help = "Remove the files of an earlier run first; what does not carry pagestorm's mark is "
+             "never removed."},
+    {.name = "DeleteFilesAtShutdown",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(delete_files_at_shutdown),
+     .help = "Remove the files at the end of the run."},
+    {.name = "StampFiles",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(stamp_files),
+     .help = "Write zeros to new space instead of only allocating it."},
+    {.name = "Seed",
+     .type = OPT_INT,
+     .def = "0",
+     .min = "0",
+     .max = "9223372036854775807",
+     FIELD(seed),
+     .help = "Seed of every random choice; 0 = drawn at the start and reported."},
+    {.name = "Engine",
+     .type = OPT_ENUM,
+     .def = "auto",
+     .choices = "auto|sync|mem",
+     FIELD(engine),
+     .help = "How I/O is issued: by blocking calls with helper threads (sync) or not at all (mem: "
+             "a model of a device, for tests)."},
+    {.name = "SectorSize",
+     .type = OPT_BYTES,
+     .def = "0",
+     .min = "0",
+     .max = "4096",
+     .unit = "bytes",
+     FIELD(sector_size_bytes),
+     .help = "Sector size of the log, 512 or 4096; 0 = what the file system reports."},
+    {.name = "Compressibility",
+     .type = OPT_HUNDREDTHS,
+     .def = "0",
+     .unit = "1/100 %",
+     FIELD(compressibility),
+     .help = "Share of a page's body that compresses away."},
+    {.name = "CheckpointInterval",
+     .type = OPT_SECONDS,
+     .def = "60",
+     .min = "1",
+     .max = "86400",
+     .unit = "s",
+     FIELD(checkpoint_interval_ns),
+     .help = "A checkpoint begins at least this often (SQL Server's recovery interval)."},
+    {.name = "GatherPages",
+     .type = OPT_INT,
+     .def = "128",
+     .min = "1",
+     .max = "128",
+     .unit = "pages",
+     FIELD(gather_pages_max),
+     .help = "Most pages of one gather write: 32 as SQL Server to 2014, 128 since 2016."},
+    {.name = "LogReadBack",
+     .type = OPT_HUNDREDTHS,
+     .def = "1000",
+     .unit = "1/100 %",
+     FIELD(log_read_back),
+     .flags = OPT_LATER,
+     .help = "Share of the virtual log files that are read and verified before reuse."},
+    {.name = "VerifyBeforeOverwrite",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(verify_before_overwrite),
+     .flags = OPT_LATER,
+     .help = "Read and verify the old page on disk before it is overwritten."},
+    {.name = "QueueDepth",
+     .type = OPT_INT,
+     .def = "32",
+     .min = "1",
+     .max = "1024",
+     .unit = "I/Os",
+     FIELD(queue_depth),
+     .help = "Most I/Os that one worker keeps outstanding (with sync: its helper threads)."},
+    {.name = "Reserve",
+     .type = OPT_SIZE_MB,
+     .def = "0",
+     .min = "0",
+     .max = "16777216",
+     .unit = "MB",
+     FIELD(reserve_bytes),
+     .help = "Free space of each file system that is never used; 0 = 1 GiB or 5 %, whichever is "
+             "more."},
+};
+
+#undef FIELD
+
+static int check_config(const void *settings, char text[OPT_TEXT_MAX])
+{
+    const struct config_settings *config = settings;
+    int64_t sector = config->sector_size_bytes;
+
+    if (sector != 0 && sector != 512 && sector != 4096) {
+        snprintf(text, OPT_TEXT_MAX, "SectorSize must be 512, 4096 or 0");
+        return -EINVAL;
+    }
+    return 0;
+}
+
+const struct opt_section config_section = {
+    .name = "CONFIG",
+    .opts = config_opts,
+    .count = sizeof(config_opts) / sizeof(config_opts[0]),
+    .size_bytes = sizeof(struct config_settings),
+    .help = "The run as a whole.",
+    .check = check_config,
+};
+
+#define FIELD(member) .offset = offsetof(struct file_settings, member)
+
+static const struct opt file_opts[] = {
+    {.name = "FileName",
+     .type = OPT_STRING,
+     .def = "",
+     FIELD(file_name),
+     .help = "Path. f:\\x.mdx needs --map f:=DIR or a single --dir; name:stream becomes "
+             "name.stream; a section with an empty name is skipped."},
+    /* 16 TB and 2 TB (check_file): the largest data and log file of SQL Server */
+    {.name = "InitialSize",
+     .type = OPT_SIZE_MB,
+     .def = "0",
+     .min = "0",
+     .max = "16777216",
+     .unit = "MB",
+     FIELD(initial_size_bytes),
+     .help = "Size at the start; must be given."},
+    {.name = "MaxSize",
+     .type = OPT_SIZE_MB,
+     .def = "0",
+     .min = "0",
+     .max = "16777216",
+     .unit = "MB",
+     FIELD(max_size_bytes),
+     .help = "Size beyond which the file never grows; 0 = InitialSize."},
+    {.name = "Increment",
+     .type = OPT_SIZE_MB,
+     .def = "0",
+     .min = "0",
+     .max = "16777216",
+     .unit = "MB",
+     FIELD(increment_bytes),
+     .flags = OPT_LATER,
+     .help = "Step by which the file grows and shrinks."},
+    {.name = "Shrinkable",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(shrinkable),
+     .flags = OPT_LATER,
+     .help = "The file may be shrunk while it is used."},
+    {.name = "LogFile",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(log_file),
+     .help = "A transaction log instead of a data file."},
+    {.name = "Sparse",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(sparse),
+     .help = "Leave unwritten space unallocated, as a database snapshot does."},
+    {.name = "Database",
+     .type = OPT_INT,
+     .def = "1",
+     .min = "1",
+     .max = "32767",
+     FIELD(database),
+     .help = "Number of the database that the file belongs to."},
+};
+
+#undef FIELD
+
+static int check_file(const void *settings, char text[OPT_TEXT_MAX])
+{
+    const struct file_settings *file = settings;
+    const int64_t log_max_bytes = INT64_C(2) << 40;
+
+    if (file->initial_size_bytes == 0) {
+        snprintf(text, OPT_TEXT_MAX,
+                 "InitialSize is missing or 0: say how large the file is to be");
+        return -EINVAL;
+    }
+    if (file->initial_size_bytes > file->max_size_bytes) {
+        snprintf(text, OPT_TEXT_MAX, "InitialSize is above MaxSize");
+        return -EINVAL;
+    }
+    if (file->log_file && file->max_size_bytes > log_max_bytes) {
+        snprintf(text, OPT_TEXT_MAX, "MaxSize is above 2 TB, SQL Server's limit for a log file");
+        return -EINVAL;
+    }
+    return 0;
+}
+
+const struct opt_section file_section = {
+    .name = "File",
+    .numbered = true,
+    .opts = file_opts,
+    .count = sizeof(file_opts) / sizeof(file_opts[0]),
+    .size_bytes = sizeof(struct file_settings),
+    .help = "One file, N = 1, 2, 3 ...; without any, --dir makes a data and a log file.",
+    .check = check_file,
+};

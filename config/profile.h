@@ -1,0 +1,150 @@
+/*
+ * profile.h - everything the user decided, as plain values.
+ *
+ * Order of use: profile_create, profile_set_strict, the front ends (file, --set, named options),
+ * paths_apply, profile_add_file for each --dir, profile_finish, profile_check_files.
+ *
+ * A profile holds the settings of [CONFIG], of every [FileN] and of every pattern section.  Front
+ * ends (source.h) write it only through profile_set(); after profile_finish() it is const.
+ *
+ * Ownership: the profile owns all its settings.  Threads: see opt.h.  Errors: 0 or -errno; messages
+ * go to the diagnostics list, so that all mistakes of a file are reported at once.
+ */
+#ifndef CONFIG_PROFILE_H
+#define CONFIG_PROFILE_H
+
+#include "config/opt.h"
+
+#define PROFILE_DIAGS_MAX 100 /* of each level; what follows is counted, not kept */
+#define PROFILE_FILES_MAX                                                                          \
+    1024 /* [FileN] sections in use; SQL Server allows 32,767 files a database,                    \
+            a run that needs more than this is a typing error */
+
+enum config_engine { CONFIG_ENGINE_AUTO, CONFIG_ENGINE_SYNC, CONFIG_ENGINE_MEM };
+
+/* [CONFIG]: SQLIOSim's keys first, pagestorm's own after them. */
+struct config_settings {
+    char *error_file;
+    int64_t cpu_count; /* 0 = CPUs allowed */
+    int64_t affinity;
+    int64_t io_affinity;
+    int64_t max_memory_bytes; /* 0 = by the rule of the run */
+    bool stop_on_error;
+    int64_t test_cycles; /* 0 = for ever */
+    int64_t test_cycle_duration_ns;
+    int64_t cache_hit_ratio; /* 0..10000 */
+    int64_t max_outstanding_io;
+    int64_t target_io_duration_ns;
+    bool allow_io_bursts;
+    bool no_buffering;
+    bool write_through;
+    bool use_scatter_gather;
+    bool force_read_ahead;
+    bool delete_files_at_startup;
+    bool delete_files_at_shutdown;
+    bool stamp_files;
+    /* ours */
+    int64_t seed;              /* 0 = drawn at start and reported */
+    int64_t engine;            /* enum config_engine */
+    int64_t sector_size_bytes; /* 512 or 4096; 0 = what the file system reports */
+    int64_t compressibility;   /* 0..10000 */
+    int64_t
+        checkpoint_interval_ns; /* recovery interval: an automatic checkpoint at least this often */
+    int64_t gather_pages_max;   /* pages of one gather write: 32 (to 2014), 128 (2016+) */
+    int64_t log_read_back;      /* share of VLFs read and verified before reuse, 0..10000 */
+    bool verify_before_overwrite;
+    int64_t queue_depth;   /* helper threads and outstanding requests of an engine per worker */
+    int64_t reserve_bytes; /* free space never used; 0 = max(1 GiB, 5 %) */
+};
+
+/* [FileN] */
+struct file_settings {
+    char *file_name;
+    int64_t initial_size_bytes;
+    int64_t max_size_bytes;
+    int64_t increment_bytes;
+    bool shrinkable;
+    bool sparse;
+    bool log_file;
+    int64_t database; /* 1-based */
+    unsigned number;  /* N of [FileN] */
+    struct opt_where where;
+};
+
+enum diag_level { DIAG_WARNING, DIAG_ERROR };
+
+struct diag {
+    enum diag_level level;
+    struct opt_where where; /* source is owned by the profile */
+    char text[OPT_TEXT_MAX];
+};
+
+struct profile;
+
+extern const struct opt_section config_section; /* [CONFIG] */
+extern const struct opt_section file_section;   /* [FileN] */
+/* Sections of actors that are declared but not built yet (ReadAheadUser, ...). */
+extern const struct opt_section *const later_sections[];
+extern const size_t later_sections_count;
+
+/* sections: the pattern sections (patterns/pattern.h: pattern_sections()). Never NULL on return. */
+struct profile *profile_create(const struct opt_section *const *sections, size_t count);
+void profile_free(struct profile *profile);
+
+/* One setting from a front end.  section "RandomUser", key "UserCount" ...  Unknown names become a
+ * warning with the nearest name (an error when strict), wrong values an error; both are kept as
+ * diagnostics and counted.  Returns 0 if stored. */
+int profile_set(struct profile *profile, const char *section, const char *key, const char *value,
+                struct opt_where where);
+void profile_diag(struct profile *profile, enum diag_level level, struct opt_where where,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+void profile_set_strict(struct profile *profile, bool strict);
+
+/* Cross-field checks of all sections and files; drops [FileN] with an empty name, sorts the rest by
+ * N, sets a MaxSize that was not given to InitialSize, and names in one warning everything that was
+ * set and has no effect yet.  Returns 0, or -EINVAL if any error was recorded since profile_create.
+ */
+int profile_finish(struct profile *profile) OPT_CHECK;
+/* Is there something to run on: at least one data file, and a log file in every database that has a
+ * data file.  Not part of profile_finish because a file may lawfully hold no [FileN] at all (--dir
+ * adds them, `config --dump` needs none).  0 or -EINVAL with diagnostics. */
+int profile_check_files(struct profile *profile) OPT_CHECK;
+
+const struct config_settings *profile_config(const struct profile *profile);
+struct config_settings *profile_config_mutable(struct profile *profile); /* before finish only */
+size_t profile_file_count(const struct profile *profile);
+const struct file_settings *profile_file(const struct profile *profile, size_t index);
+/* For paths_apply and front ends, before finish only: change the path of a file. */
+void profile_file_rename(struct profile *profile, size_t index, const char *path);
+/* All sections but [FileN] in order of dump: [CONFIG], patterns, later ones. */
+size_t profile_section_count(const struct profile *profile);
+const struct opt_section *profile_section_at(const struct profile *profile, size_t index,
+                                             const void **settings);
+/* Settings struct of a pattern section by name; NULL if there is none. */
+const void *profile_section(const struct profile *profile, const char *name);
+/* Was this key set by the user (not a default)? */
+bool profile_is_set(const struct profile *profile, const char *section, const char *key);
+/* The same, and where it was set. */
+bool profile_where(const struct profile *profile, const char *section, const char *key,
+                   struct opt_where *where);
+/* Add a file as a front end would ([FileN] with the next free N); for --dir. */
+int profile_add_file(struct profile *profile, const char *path, bool log_file,
+                     int64_t initial_bytes, int64_t max_bytes, int64_t database,
+                     struct opt_where where) OPT_CHECK;
+
+size_t profile_error_count(const struct profile *profile); /* those not kept included */
+size_t profile_diag_count(const struct profile *profile);
+const struct diag *profile_diag_at(const struct profile *profile, size_t index);
+
+/* "run.ini:12: [RandomUser] UserCount=12abc: ..." and a line end; warnings say so. */
+void diag_print(const struct diag *diag, FILE *out);
+/* Text from the user for a message: control characters escaped, cut when long. */
+void diag_quote(const char *text, char *out, size_t out_size_bytes);
+
+/* An INI text that reloads to an equal profile.  Keys without effect that nobody set are written as
+ * comments, so that loading the text does not warn of them. */
+void profile_dump(const struct profile *profile, FILE *out);
+/* Every option with type, unit, default, range and help: `config --list`. */
+void profile_list(const struct profile *profile, FILE *out);
+
+#endif

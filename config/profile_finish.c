@@ -1,0 +1,281 @@
+/*
+ * profile_finish.c - what no single setting can tell: rules between keys, sections and files.
+ *
+ * Every rule that is broken becomes a diagnostic that names the place of a key that took part.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/alloc.h"
+#include "config/paths.h"
+#include "config/profile_private.h"
+
+static const struct opt_where no_where = {.source = "configuration"};
+
+static void drop_unnamed_files(struct profile *profile)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < profile->file_count; i++) {
+        if (profile->files[i].settings.file_name == NULL) {
+            opt_section_free(&file_section, &profile->files[i].settings);
+            free(profile->files[i].keys);
+        } else {
+            profile->files[kept++] = profile->files[i];
+        }
+    }
+    profile->file_count = kept;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    unsigned left = ((const struct file_state *)a)->settings.number;
+    unsigned right = ((const struct file_state *)b)->settings.number;
+
+    return (left > right) - (left < right);
+}
+
+/* Does text hold name as a word of its own? */
+static bool mentions(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
+        bool word_before = at > text && at[-1] != ' ';
+        if (!word_before && strchr(" ,:;.=", at[length]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The last place where one of the keys named in text was set. */
+static struct opt_where place_of(const struct opt_section *section, const struct key_state *keys,
+                                 const char *text, struct opt_where fallback)
+{
+    struct opt_where where = fallback;
+    bool found = false;
+
+    for (size_t i = 0; i < section->count; i++) {
+        if (keys[i].set && mentions(text, section->opts[i].name) &&
+            (!found || keys[i].where.line > where.line)) {
+            where = keys[i].where;
+            found = true;
+        }
+    }
+    return where;
+}
+
+static void check_section(struct profile *profile, const struct section_state *state)
+{
+    char text[OPT_TEXT_MAX];
+
+    if (state->section->check == NULL || state->section->check(state->settings, text) == 0) {
+        return;
+    }
+    profile_diag(profile, DIAG_ERROR, place_of(state->section, state->keys, text, no_where),
+                 "[%s] %s", state->section->name, text);
+}
+
+static void check_file_section(struct profile *profile, struct file_state *file)
+{
+    struct file_settings *settings = &file->settings;
+    char text[OPT_TEXT_MAX];
+
+    if (settings->max_size_bytes == 0) {
+        settings->max_size_bytes = settings->initial_size_bytes;
+    }
+    if (file_section.check(settings, text) != 0) {
+        profile_diag(profile, DIAG_ERROR,
+                     place_of(&file_section, file->keys, text, settings->where), "[File%u] %s",
+                     settings->number, text);
+    }
+    if (settings->sparse && settings->log_file) {
+        profile_diag(profile, DIAG_WARNING, settings->where,
+                     "[File%u] Sparse has no effect on a log file: logs are written in full",
+                     settings->number);
+    }
+}
+
+struct named_file {
+    char *name; /* normalised */
+    const struct file_settings *settings;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct named_file *left = a;
+    const struct named_file *right = b;
+    int order = strcmp(left->name, right->name);
+
+    return order != 0 ? order
+                      : (left->settings->number > right->settings->number) -
+                            (left->settings->number < right->settings->number);
+}
+
+static void check_same_paths(struct profile *profile)
+{
+    size_t count = profile->file_count;
+    struct named_file *names = alloc_zeroed(count, sizeof(*names));
+
+    for (size_t i = 0; i < count; i++) {
+        names[i].settings = &profile->files[i].settings;
+        names[i].name = path_normalised(names[i].settings->file_name);
+    }
+    qsort(names, count, sizeof(*names), compare_names);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(names[i].name, names[i - 1].name) == 0) {
+            const struct file_settings *first = names[i - 1].settings;
+            char quoted[OPT_TEXT_MAX / 2];
+            diag_quote(names[i].settings->file_name, quoted, sizeof(quoted));
+            profile_diag(profile, DIAG_ERROR, names[i].settings->where,
+                         "[File%u] FileName=%s: the same file as [File%u] (%s:%u)",
+                         names[i].settings->number, quoted, first->number, first->where.source,
+                         first->where.line);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(names[i].name);
+    }
+    free(names);
+}
+
+/* The one warning of everything that was set and does nothing yet, collected part by part. */
+struct later_list {
+    char text[OPT_TEXT_MAX];
+    size_t used;
+    struct opt_where first;
+};
+
+static void later_append(struct later_list *list, const char *separator, const char *open,
+                         const char *name)
+{
+    char item[OPT_TEXT_MAX / 4];
+    int length =
+        snprintf(item, sizeof(item), "%s%s%s", list->used > 0 ? separator : "", open, name);
+
+    if (list->used + (size_t)length < sizeof(list->text)) {
+        memcpy(list->text + list->used, item, (size_t)length + 1);
+        list->used += (size_t)length;
+    }
+}
+
+static void later_section(struct later_list *list, const struct section_state *state)
+{
+    const struct opt_section *section = state->section;
+    char heading[OPT_TEXT_MAX / 8];
+    bool named = false;
+
+    for (size_t i = 0; i < section->count; i++) {
+        bool later = section->later || (section->opts[i].flags & OPT_LATER) != 0;
+        if (!later || !state->keys[i].set) {
+            continue;
+        }
+        if (list->first.source == NULL) {
+            list->first = (struct opt_where){.source = state->keys[i].where.source};
+        }
+        snprintf(heading, sizeof(heading), "[%s%s]%s", section->name, section->numbered ? "N" : "",
+                 section->later ? "" : " ");
+        if (section->later) {
+            later_append(list, "; ", heading, "");
+            return;
+        }
+        later_append(list, named ? ", " : "; ", named ? "" : heading, section->opts[i].name);
+        named = true;
+    }
+}
+
+/* All files together, as one section: a key counts when any file sets it. */
+static void later_files(struct later_list *list, const struct profile *profile)
+{
+    struct section_state any = {.section = &file_section};
+
+    any.keys = alloc_zeroed(file_section.count, sizeof(*any.keys));
+    for (size_t i = 0; i < profile->file_count; i++) {
+        for (size_t k = 0; k < file_section.count; k++) {
+            if (profile->files[i].keys[k].set && !any.keys[k].set) {
+                any.keys[k] = profile->files[i].keys[k];
+            }
+        }
+    }
+    later_section(list, &any);
+    free(any.keys);
+}
+
+static void warn_later(struct profile *profile)
+{
+    struct later_list list = {.used = 0};
+
+    for (size_t i = 0; i < profile->section_count; i++) {
+        later_section(&list, &profile->sections[i]);
+    }
+    later_files(&list, profile);
+    if (list.used > 0) {
+        profile_diag(profile, DIAG_WARNING, list.first,
+                     "accepted, but without effect in this version: %.*s", OPT_TEXT_MAX - 64,
+                     list.text);
+    }
+}
+
+int profile_finish(struct profile *profile)
+{
+    assert(!profile->finished);
+    drop_unnamed_files(profile);
+    if (profile->file_count > 0) {
+        qsort(profile->files, profile->file_count, sizeof(*profile->files), compare_numbers);
+    }
+    for (size_t i = 0; i < profile->section_count; i++) {
+        check_section(profile, &profile->sections[i]);
+    }
+    for (size_t i = 0; i < profile->file_count; i++) {
+        check_file_section(profile, &profile->files[i]);
+    }
+    if (profile->file_count > 1) {
+        check_same_paths(profile);
+    }
+    warn_later(profile);
+    profile->finished = true;
+    return profile_error_count(profile) > 0 ? -EINVAL : 0;
+}
+
+/* The first file of the database that is a log (or data) file. */
+static const struct file_settings *file_of(const struct profile *profile, int64_t database,
+                                           bool log_file)
+{
+    for (size_t i = 0; i < profile->file_count; i++) {
+        const struct file_settings *file = &profile->files[i].settings;
+        if (file->database == database && file->log_file == log_file) {
+            return file;
+        }
+    }
+    return NULL;
+}
+
+int profile_check_files(struct profile *profile)
+{
+    size_t errors_before = profile_error_count(profile);
+
+    if (profile->file_count == 0) {
+        profile_diag(profile, DIAG_ERROR, no_where,
+                     "no files to work on: give --dir DIR, or [FileN] sections in the file");
+    }
+    for (size_t i = 0; i < profile->file_count; i++) {
+        const struct file_settings *file = &profile->files[i].settings;
+        if (file_of(profile, file->database, !file->log_file) != NULL ||
+            file_of(profile, file->database, file->log_file) != file) {
+            continue; /* complete, or said already */
+        }
+        if (file->log_file) {
+            profile_diag(profile, DIAG_ERROR, file->where,
+                         "[File%u]: database %lld has a log file but no data file", file->number,
+                         (long long)file->database);
+        } else {
+            profile_diag(profile, DIAG_ERROR, file->where,
+                         "[File%u]: no log file for database %lld; add a [FileN] with LogFile=TRUE",
+                         file->number, (long long)file->database);
+        }
+    }
+    return profile_error_count(profile) > errors_before ? -EINVAL : 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * profile_private.h - what a profile is made of; for the profile_*.c files and explain_ini.c only.
+ *
+ * Invariants: sections[0] is [CONFIG]; keys has one element a row of the section's table, in the
+ * table's order; every where.source is interned in sources; no more than PROFILE_FILES_MAX files.
+ */
+#ifndef CONFIG_PROFILE_PRIVATE_H
+#define CONFIG_PROFILE_PRIVATE_H
+
+#include "config/profile.h"
+
+struct key_state {
+    bool set; /* by the user */
+    struct opt_where where;
+};
+
+struct section_state {
+    const struct opt_section *section;
+    void *settings;
+    struct key_state *keys;
+};
+
+struct file_state {
+    struct file_settings settings;
+    struct key_state *keys;
+};
+
+struct text_set {
+    char **items;
+    size_t count;
+};
+
+struct profile {
+    struct section_state *sections;
+    size_t section_count;
+    struct file_state *files;
+    size_t file_count, file_capacity;
+    struct diag *diags;
+    size_t diag_count, diag_capacity;
+    size_t level_count[2];   /* by enum diag_level, dropped ones included */
+    struct text_set sources; /* owned names of where.source */
+    struct text_set unknown; /* section names that were already complained of */
+    bool strict;
+    bool finished;
+    bool too_many_files;
+};
+
+/* Position of a row in its table: index into keys. */
+size_t profile_row(const struct opt_section *section, const struct opt *opt);
+/* The copy of text that lives as long as the profile. */
+const char *profile_intern(struct profile *profile, const char *text);
+/* Is name in the set (any case)? If not, it is added and the answer is false. */
+bool text_set_seen(struct text_set *set, const char *name);
+void text_set_free(struct text_set *set);
+/* N of "File12", any case: 0 when the name is not of that form, -1 when N is not acceptable. */
+int profile_file_number(const char *section);
+/* The key's state, or NULL when section or key is unknown. */
+const struct key_state *profile_key(const struct profile *profile, const char *section,
+                                    const char *key);
+
+#endif

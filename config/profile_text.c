@@ -1,0 +1,112 @@
+/*
+ * profile_text.c - settings as text: the INI dump and the list of all options.
+ *
+ * Invariant: what profile_dump() writes, source_ini reads back to equal settings, and dumping those
+ * gives the same text.
+ */
+#include <string.h>
+
+#include "config/profile_private.h"
+#include "config/wrap.h"
+
+#define LIST_WIDTH 100
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Would the reader take something off this value? */
+static bool needs_quotes(const char *value)
+{
+    size_t length = strlen(value);
+    bool paired =
+        length >= 2 && (value[0] == '"' || value[0] == '\'') && value[0] == value[length - 1];
+
+    return length > 0 && (paired || is_blank(value[0]) || is_blank(value[length - 1]));
+}
+
+static void dump_row(const struct opt *opt, const void *settings, bool comment, FILE *out)
+{
+    char value[OPT_STRING_MAX + 1];
+
+    opt_get(opt, settings, value, sizeof(value));
+    const char *quote = needs_quotes(value) ? "\"" : "";
+    fprintf(out, "%s%s=%s%s%s\n", comment ? ";" : "", opt->name, quote, value, quote);
+}
+
+static void dump_rows(const struct opt_section *section, const void *settings,
+                      const struct key_state *keys, FILE *out)
+{
+    for (size_t i = 0; i < section->count; i++) {
+        bool later = section->later || (section->opts[i].flags & OPT_LATER) != 0;
+        dump_row(&section->opts[i], settings, later && !keys[i].set, out);
+    }
+}
+
+void profile_dump(const struct profile *profile, FILE *out)
+{
+    fputs("; pagestorm configuration: every setting in effect.  \"pagestorm config --list\" "
+          "explains\n"
+          "; them.  A setting behind a ';' has no effect in this version.\n",
+          out);
+    for (size_t i = 0; i < profile->section_count; i++) {
+        const struct section_state *state = &profile->sections[i];
+        fprintf(out, "\n; %s\n[%s]\n", state->section->help, state->section->name);
+        dump_rows(state->section, state->settings, state->keys, out);
+    }
+    for (size_t i = 0; i < profile->file_count; i++) {
+        const struct file_state *file = &profile->files[i];
+        fprintf(out, "\n[%s%u]\n", file_section.name, file->settings.number);
+        dump_rows(&file_section, &file->settings, file->keys, out);
+    }
+}
+
+static void list_row(const struct opt_section *section, const struct opt *opt, FILE *out)
+{
+    char range[OPT_TEXT_MAX];
+    char notes[OPT_TEXT_MAX] = "";
+    const char *shown = range;
+    struct opt bare = *opt;
+
+    bare.unit = NULL; /* it has a column */
+    opt_range(&bare, range, sizeof(range));
+    if (strncmp(shown, "allowed ", 8) == 0) {
+        shown += 8;
+    }
+    fprintf(out, "  %-26s %-8s %-11s %-17s %s\n", opt->name, opt_type_name(opt->type),
+            opt->unit != NULL ? opt->unit : "-", opt->def[0] != '\0' ? opt->def : "(none)", shown);
+    if (opt->alias != NULL) {
+        snprintf(notes, sizeof(notes), " Also written %s.", opt->alias);
+    }
+    size_t used = strlen(notes);
+    snprintf(notes + used, sizeof(notes) - used, "%s%s",
+             (opt->flags & OPT_UNDOCUMENTED) != 0 ? " Not in SQLIOSim's documentation." : "",
+             section->later || (opt->flags & OPT_LATER) != 0 ? " No effect in this version." : "");
+    char help[2 * OPT_TEXT_MAX];
+    snprintf(help, sizeof(help), "%s%s", opt->help, notes);
+    fprintf(out, "%6s", "");
+    wrap_print(out, help, 6, 6, LIST_WIDTH);
+}
+
+static void list_section(const struct opt_section *section, FILE *out)
+{
+    char help[OPT_TEXT_MAX];
+    int column = fprintf(out, "\n[%s%s]  ", section->name, section->numbered ? "N" : "") - 1;
+
+    snprintf(help, sizeof(help), "%s%s", section->help,
+             section->later ? " (no effect in this version)" : "");
+    wrap_print(out, help, (size_t)column, 2, LIST_WIDTH);
+    for (size_t i = 0; i < section->count; i++) {
+        list_row(section, &section->opts[i], out);
+    }
+}
+
+void profile_list(const struct profile *profile, FILE *out)
+{
+    fprintf(out, "  %-26s %-8s %-11s %-17s %s\n", "KEY", "TYPE", "BARE NUMBER", "DEFAULT", "RANGE");
+    for (size_t i = 0; i < profile->section_count; i++) {
+        list_section(profile->sections[i].section, out);
+    }
+    list_section(&file_section, out);
+}
