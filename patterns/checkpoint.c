@@ -1,0 +1,84 @@
+/*
+ * checkpoint.c - the automatic checkpoint of one database.
+ *
+ * SQL Server runs one when the recovery interval has passed and, in the simple recovery model, when
+ * the log is 70 % full.  Until there is a lazy writer this actor is also the only one that cleans
+ * frames, so it runs as well when half the pool is dirty or when somebody waits for a frame.
+ *
+ * Invariant: it has no state and draws nothing, so the view alone decides.  Right after a
+ * checkpoint it rests a moment in every case: one that could not free what is wanted (a long
+ * transaction holds the log) must not be repeated at full speed.
+ */
+#include "patterns/pattern.h"
+
+#define LOG_FULL_PERMILLE   700 /* SQL Server: automatic checkpoint at 70 % of the log */
+#define LOG_NEAR_PERMILLE   600
+#define DIRTY_PERMILLE      500 /* stands in for the lazy writer */
+#define DIRTY_NEAR_PERMILLE 400
+#define LOOK_NS             50000000
+#define LOOK_NEAR_NS        10000000
+#define REST_NS             1000000
+
+static size_t checkpoint_state_size(const void *settings)
+{
+    (void)settings;
+    return 1; /* nothing is kept; every actor has an address of its own */
+}
+
+static void checkpoint_init(void *state, const void *settings, uint64_t seed, unsigned actor_index)
+{
+    (void)state;
+    (void)settings;
+    (void)seed;
+    (void)actor_index;
+}
+
+/* Time until the recovery interval has passed; UINT64_MAX when there is none. */
+static uint64_t interval_left_ns(const struct pattern_view *view, uint64_t since_ns)
+{
+    if (view->checkpoint_interval_ns == 0)
+        return UINT64_MAX;
+    return since_ns < view->checkpoint_interval_ns ? view->checkpoint_interval_ns - since_ns : 0;
+}
+
+static bool pressure(const struct pattern_view *view)
+{
+    return view->log_used_permille >= LOG_FULL_PERMILLE || view->log_space_wanted ||
+           view->dirty_permille >= DIRTY_PERMILLE || view->frames_wanted;
+}
+
+static bool pressure_near(const struct pattern_view *view)
+{
+    return view->log_used_permille >= LOG_NEAR_PERMILLE ||
+           view->dirty_permille >= DIRTY_NEAR_PERMILLE;
+}
+
+static void checkpoint_next(void *state, const struct pattern_view *view, struct op *out)
+{
+    const uint64_t since_ns =
+        view->now_ns > view->last_checkpoint_ns ? view->now_ns - view->last_checkpoint_ns : 0;
+    const uint64_t left_ns = interval_left_ns(view, since_ns);
+    uint64_t think_ns = pressure_near(view) ? LOOK_NEAR_NS : LOOK_NS;
+
+    (void)state;
+    if (since_ns < REST_NS) {
+        *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)(REST_NS - since_ns)};
+        return;
+    }
+    if (pressure(view) || left_ns == 0) {
+        *out = (struct op){.kind = OP_CHECKPOINT};
+        return;
+    }
+    if (left_ns < think_ns)
+        think_ns = left_ns;
+    *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)think_ns};
+}
+
+const struct pattern pattern_checkpoint = {
+    .name = "Checkpoint",
+    .help = "Automatic checkpoint: writes all dirty pages of a database in gather writes.",
+    .per_database = true,
+    .state_size = checkpoint_state_size,
+    .init = checkpoint_init,
+    .next = checkpoint_next,
+};

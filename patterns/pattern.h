@@ -1,0 +1,97 @@
+/*
+ * pattern.h - the pattern contract: a named, pure generator of intents.
+ *
+ * A pattern is one kind of actor (RandomUser, AuditUser, checkpoint).  next() says what the actor
+ * wants to do now; sim/actor.c does it as a state machine.  A pattern owns no thread, no file, no
+ * clock: all it knows is its settings, its own state, its random numbers and the view.
+ *
+ * To add one: patterns/<name>.c exporting `const struct pattern pattern_<name>` and one line in
+ * patterns.def.  Option section, --help, validation, report row follow from the descriptor.
+ *
+ * Threads: the state of one actor is used by its own worker only.
+ */
+#ifndef PATTERNS_PATTERN_H
+#define PATTERNS_PATTERN_H
+
+#include "config/opt.h"
+#include "patterns/rng.h"
+
+enum op_kind {
+    OP_UPDATE,     /* one transaction: read a chain of pages, change some of them, commit */
+    OP_AUDIT,      /* read pages from the device, past the pool, and verify them */
+    OP_CHECKPOINT, /* run a checkpoint of the database */
+    OP_THINK,      /* sleep think_ns */
+    OP_YIELD,      /* give the turn away once */
+    OP_COMPUTE,    /* burn about compute_cycles CPU cycles */
+    OP_END,        /* nothing is left to do: the actor ends */
+};
+
+/* One page of an OP_UPDATE chain. */
+struct op_page {
+    uint32_t page_no;
+    uint32_t log_bytes; /* payload of its log record when updated */
+    bool update;        /* else read only */
+};
+
+/* An intent.  Page numbers may name system pages: the executor skips those. */
+struct op {
+    enum op_kind kind;
+    unsigned file;               /* index into view->files */
+    uint32_t first_page;         /* OP_AUDIT */
+    uint32_t page_count;         /* OP_AUDIT */
+    const struct op_page *pages; /* OP_UPDATE: ascending page numbers; the pattern's memory, valid
+                                    until the next call */
+    unsigned pages_count;
+    bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
+    int64_t think_ns;
+    int64_t compute_cycles;
+};
+
+struct pattern_file {
+    uint32_t size_pages;
+    uint16_t database; /* index */
+};
+
+/* What a pattern may know of the world at this moment. */
+struct pattern_view {
+    uint64_t now_ns;                  /* the run's clock */
+    const struct pattern_file *files; /* data files that this actor may use */
+    unsigned file_count;
+    unsigned log_used_permille;  /* of its database */
+    unsigned dirty_permille;     /* of the pool */
+    bool frames_wanted;          /* somebody waits for a free frame */
+    bool log_space_wanted;       /* somebody waits for log space */
+    uint64_t last_checkpoint_ns; /* end of the last checkpoint */
+    uint64_t checkpoint_interval_ns;
+};
+
+struct pattern {
+    const char *name;                  /* "RandomUser": section name, report row */
+    const char *help;                  /* what SQL Server activity it stands for */
+    const struct opt_section *section; /* NULL: no options */
+    bool per_database; /* one actor a database (checkpoint) instead of user_count() */
+    /* Number of actors for these settings (SQLIOSim: -1 = min(cpus * 2, 8)). NULL if per_database.
+     */
+    int64_t (*user_count)(const void *settings, int64_t cpu_count);
+    /* Bytes of state of one actor. */
+    size_t (*state_size)(const void *settings);
+    void (*init)(void *state, const void *settings, uint64_t seed, unsigned actor_index);
+    /* The next intent.  Pure: the same state and view give the same op. */
+    void (*next)(void *state, const struct pattern_view *view, struct op *out);
+    /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
+    void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);
+};
+
+#define PATTERN(name) extern const struct pattern pattern_##name;
+#include "patterns/patterns.def"
+#undef PATTERN
+
+extern const struct pattern *const patterns[]; /* in the order of patterns.def */
+extern const size_t patterns_count;
+
+/* Any case; NULL if unknown. */
+const struct pattern *pattern_by_name(const char *name);
+/* The option sections of all patterns, for profile_create. Returns the number written. */
+size_t pattern_sections(const struct opt_section **out, size_t max);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * users.h - what all user patterns share: SQLIOSim's rule for UserCount.
+ *
+ * Source: SQLIOSim's documentation; its limit is CPUCount * 1023 - 100 with at most 64 CPUs.
+ */
+#ifndef PATTERNS_USERS_H
+#define PATTERNS_USERS_H
+
+#include <stdint.h>
+
+#define USERS_MAX_TEXT       "65372" /* 64 * 1023 - 100 */
+#define USERS_BY_CPU         (-1)
+#define USERS_BY_CPU_MAX     8
+#define USERS_RETRY_FILES_NS 100000000 /* no file has a page yet: look again in 100 ms */
+
+/* -1 = two for each CPU, at most 8; 0 = none. */
+static inline int64_t users_count(int64_t setting, int64_t cpu_count)
+{
+    if (setting != USERS_BY_CPU)
+        return setting;
+    return cpu_count * 2 < USERS_BY_CPU_MAX ? cpu_count * 2 : USERS_BY_CPU_MAX;
+}
+
+#endif
