@@ -1,0 +1,179 @@
+/* actor.c - see actor.h. */
+#include "sim/actor.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/final_audit.h"
+
+#define CPU_CYCLES_PER_TURN 1000000 /* burn no more than this without giving the turn away */
+
+/* ---- the view ---- */
+
+void actor_view(struct actor *actor, struct pattern_view *view)
+{
+    struct run *run = actor->run;
+    struct database *database = actor->database ? actor->database : &run->databases[0];
+    size_t frames = run->pool.frame_count + run->pool.system_count;
+    *view = (struct pattern_view){
+        .now_ns = clock_now_ns(run->clock),
+        .files = run->pattern_files,
+        .file_count = run->file_count,
+        .log_used_permille = wal_used_permille(&database->wal),
+        .dirty_permille = (unsigned)(atomic_load(&run->pool.dirty_count) * 1000 / frames),
+        .frames_wanted = atomic_load(&run->pool.waiting) > 0,
+        .log_space_wanted = wal_space_wanted(&database->wal),
+        .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
+        .checkpoint_interval_ns = (uint64_t)run->settings->checkpoint_interval_ns,
+    };
+}
+
+/* ---- small executors ---- */
+
+static enum task_result think_step(struct actor *actor)
+{
+    bool over = clock_now_ns(actor->run->clock) >= actor->think_until_ns;
+    if (over || (run_stopping(actor->run) && !actor->service)) {
+        atomic_store(&actor->sleeping, false);
+        return TASK_DONE;
+    }
+    task_sleep_until(&actor->task, actor->think_until_ns);
+    return TASK_PARK;
+}
+
+static enum task_result think_begin(struct actor *actor)
+{
+    actor->think_until_ns = clock_now_ns(actor->run->clock) + (uint64_t)actor->op.think_ns;
+    actor->execute = think_step;
+    atomic_store(&actor->sleeping, true);
+    return think_step(actor);
+}
+
+static enum task_result yield_step(struct actor *actor)
+{
+    (void)actor;
+    return TASK_DONE;
+}
+
+static enum task_result yield_begin(struct actor *actor)
+{
+    actor->execute = yield_step;
+    return TASK_AGAIN;
+}
+
+static enum task_result compute_begin(struct actor *actor)
+{
+    int64_t cycles = actor->op.compute_cycles;
+    int64_t now = cycles < CPU_CYCLES_PER_TURN ? cycles : CPU_CYCLES_PER_TURN;
+    for (volatile int64_t i = 0; i < now; i = i + 1)
+        ; /* the work of a user between two accesses */
+    actor->op.compute_cycles -= now;
+    actor->execute = compute_begin;
+    return actor->op.compute_cycles > 0 ? TASK_AGAIN : TASK_DONE;
+}
+
+static enum task_result op_begin(struct actor *actor)
+{
+    switch (actor->op.kind) {
+    case OP_UPDATE:
+        return transaction_begin(actor);
+    case OP_AUDIT:
+        return page_audit_begin(actor);
+    case OP_CHECKPOINT:
+        return checkpoint_begin(actor);
+    case OP_THINK:
+        return think_begin(actor);
+    case OP_YIELD:
+        return yield_begin(actor);
+    case OP_COMPUTE:
+        return compute_begin(actor);
+    case OP_END:
+        break;
+    }
+    return TASK_DONE;
+}
+
+/* ---- the actor's turn ---- */
+
+static bool actor_is_over(const struct actor *actor)
+{
+    const struct run *run = actor->run;
+    if (actor->service)
+        return atomic_load(&((struct run *)(uintptr_t)run)->users_running) == 0;
+    return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
+}
+
+static enum task_result actor_step(struct task *task)
+{
+    struct actor *actor = (struct actor *)task; /* first member */
+    enum task_result result = TASK_DONE;
+    if (actor->execute)
+        result = actor->execute(actor);
+    if (result != TASK_DONE)
+        return result;
+    actor->execute = NULL;
+    if (actor_is_over(actor))
+        return TASK_DONE;
+    struct pattern_view view;
+    actor_view(actor, &view);
+    actor->pattern->next(actor->state, &view, &actor->op);
+    if (actor->op.kind == OP_END)
+        return TASK_DONE;
+    actor->ops++;
+    result = op_begin(actor);
+    if (result != TASK_DONE)
+        return result;
+    actor->execute = NULL;
+    return TASK_AGAIN; /* one op a turn: the others have theirs */
+}
+
+static void actor_finished(struct task *task)
+{
+    struct actor *actor = (struct actor *)task;
+    run_task_ended(actor->run, !actor->service);
+}
+
+/* ---- life ---- */
+
+int actor_init(struct actor *actor, struct run *run, const struct pattern *pattern,
+               struct worker *worker, unsigned number, unsigned kind_index,
+               struct database *database)
+{
+    memset(actor, 0, sizeof *actor);
+    task_init(&actor->task, worker, actor_step);
+    actor->task.finished = actor_finished;
+    actor->run = run;
+    actor->pattern = pattern;
+    actor->number = number;
+    actor->database = database;
+    actor->service = pattern->per_database && pattern != &pattern_one_checkpoint;
+    snprintf(actor->name, sizeof actor->name, "%s %u", pattern->name, kind_index + 1);
+    const void *settings =
+        pattern->section ? profile_section(run->config.profile, pattern->section->name) : NULL;
+    actor->state = calloc(1, pattern->state_size(settings));
+    actor->audit.buffer = aligned_alloc(4096, AUDIT_PAGES_MAX * PAGE_BYTES);
+    if (!actor->state || !actor->audit.buffer)
+        return -ENOMEM;
+    pattern->init(actor->state, settings, run->config.plan->seed, number);
+    int error = page_reader_init(&actor->reader, run, &actor->task, actor->name);
+    if (!error && pattern->per_database)
+        error = checkpoint_create(actor);
+    return error;
+}
+
+void actor_free(struct actor *actor)
+{
+    page_reader_free(&actor->reader);
+    free(actor->audit.buffer);
+    free(actor->state);
+    free(actor->checkpoint);
+}
+
+void actor_start(struct actor *actor)
+{
+    run_task_started(actor->run, !actor->service);
+    task_start(&actor->task);
+}

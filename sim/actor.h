@@ -1,0 +1,87 @@
+/*
+ * actor.h - one running pattern: asks it for the next intent and does it, never blocking.
+ *
+ * An executor is the state machine of one kind of op (transaction.c, page_audit.c, checkpoint.c).
+ * The actor is a task; its executor's step runs until the op is done or must wait.
+ *
+ * Threads: an actor belongs to its worker; only `sleeping` is read by the coordinator.
+ */
+#ifndef SIM_ACTOR_H
+#define SIM_ACTOR_H
+
+#include "sim/page_read.h"
+#include "sim/run.h"
+#include "sim/writeback.h"
+
+#define AUDIT_PAGES_MAX    64 /* one vectored read: 512 KiB, DBCC's read-ahead */
+#define CHECKPOINT_GATHERS 32 /* gather writes under way: target of outstanding writes */
+
+struct actor;
+typedef enum task_result (*executor_step)(struct actor *actor); /* TASK_DONE: the op is done */
+
+/* transaction.c */
+struct transaction {
+    executor_step step;
+    struct data_file *file;
+    unsigned index;      /* in op.pages */
+    struct frame *frame; /* pinned */
+    struct xact xact;
+    bool begun, read_started;
+    uint64_t start_ns; /* of the commit wait */
+    uint64_t commit_position;
+};
+
+/* page_audit.c */
+struct page_audit {
+    executor_step step;
+    struct data_file *file;
+    uint32_t next, end; /* pages still to read */
+    uint32_t chunk_first;
+    unsigned chunk_count, index; /* index: page of the chunk being judged */
+    unsigned again;              /* tries left for an overlapped page */
+    bool in_flight, reader_busy;
+    struct io_req req;
+    struct iovec iov[AUDIT_PAGES_MAX];
+    uint64_t serial;
+    struct ledger_view before[AUDIT_PAGES_MAX];
+    uint8_t *buffer; /* AUDIT_PAGES_MAX pages */
+};
+
+struct checkpoint;
+
+struct actor {
+    struct task task;
+    struct run *run;
+    const struct pattern *pattern;
+    void *state;
+    unsigned number;           /* run-wide */
+    char name[32];             /* "RandomUser 3" */
+    struct database *database; /* per_database patterns */
+    bool service;              /* runs until the last user has ended (checkpoint) */
+    struct op op;
+    executor_step execute; /* NULL between ops */
+    struct wal_waiter waiter;
+    struct page_reader reader;
+    struct transaction transaction;
+    struct page_audit audit;
+    struct checkpoint *checkpoint;
+    _Atomic bool sleeping;
+    uint64_t think_until_ns;
+    uint64_t ops;
+};
+
+int actor_init(struct actor *actor, struct run *run, const struct pattern *pattern,
+               struct worker *worker, unsigned number, unsigned kind_index,
+               struct database *database) __attribute__((warn_unused_result));
+void actor_free(struct actor *actor);
+void actor_start(struct actor *actor);
+
+enum task_result transaction_begin(struct actor *actor);
+enum task_result page_audit_begin(struct actor *actor);
+enum task_result checkpoint_begin(struct actor *actor);
+int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));
+
+/* What patterns see. */
+void actor_view(struct actor *actor, struct pattern_view *view);
+
+#endif

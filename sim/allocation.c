@@ -1,0 +1,150 @@
+/* allocation.c - see allocation.h. */
+#include "sim/allocation.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "verify/syspage_hash.h"
+
+static void plan_add(struct allocation *a, uint32_t page_no)
+{
+    for (unsigned i = 0; i < a->page_count; i++)
+        if (a->pages[i] == page_no)
+            return;
+    assert(a->page_count < ALLOCATION_PAGES_MAX);
+    a->pages[a->page_count++] = page_no;
+}
+
+/* The interval's map page, unless a PFS page stands in its place (4.2 TB, syspage.h). */
+static void plan_add_map(struct allocation *a, uint32_t page_no, enum syspage_kind kind)
+{
+    uint32_t map = syspage_interval_page(page_no, kind);
+    if (syspage_kind(map, a->file->primary) == kind)
+        plan_add(a, map);
+}
+
+void allocation_plan(struct allocation *a, struct data_file *file, uint32_t first_page,
+                     uint32_t count)
+{
+    static const enum syspage_kind maps[] = {SYSPAGE_GAM, SYSPAGE_DIFF, SYSPAGE_ML, SYSPAGE_IAM};
+    memset(a, 0, sizeof *a);
+    a->file = file;
+    a->first_page = first_page;
+    a->count = count;
+    for (uint32_t page_no = first_page; page_no < first_page + count; page_no++) {
+        enum syspage_kind kind = syspage_kind(page_no, file->primary);
+        if (kind != SYSPAGE_NONE && kind != SYSPAGE_RESERVED)
+            plan_add(a, page_no);
+        plan_add(a, syspage_pfs_of(page_no));
+        if (page_no % EXTENT_PAGES == 0)
+            for (unsigned i = 0; i < sizeof maps / sizeof *maps; i++)
+                plan_add_map(a, page_no, maps[i]);
+    }
+}
+
+uint64_t allocation_log_need(size_t sector_bytes)
+{
+    uint64_t records = ALLOCATION_PAGES_MAX + ALLOCATION_EXTENTS + 2;
+    return records * log_record_cost(sizeof(struct log_page_change), sector_bytes);
+}
+
+/* ---- changing one system page ---- */
+
+static uint8_t pfs_byte(const struct data_file *file, uint32_t page_no)
+{
+    switch (syspage_kind(page_no, file->primary)) {
+    case SYSPAGE_RESERVED:
+        return 0;
+    case SYSPAGE_IAM:
+        return PFS_BYTE_IAM;
+    default:
+        return PFS_BYTE_FULL;
+    }
+}
+
+/* Extents that hold only system pages belong to no allocation unit. */
+static bool extent_has_data(const struct data_file *file, uint32_t extent_no)
+{
+    for (uint32_t i = 0; i < EXTENT_PAGES; i++)
+        if (syspage_kind(extent_no * EXTENT_PAGES + i, file->primary) == SYSPAGE_NONE)
+            return true;
+    return false;
+}
+
+static void map_change(const struct allocation *a, enum syspage_kind kind, uint32_t map_page,
+                       uint8_t *image)
+{
+    for (uint32_t page_no = a->first_page; page_no < a->first_page + a->count; page_no++) {
+        uint32_t extent = page_no / EXTENT_PAGES;
+        if (kind == SYSPAGE_PFS) {
+            if (syspage_pfs_of(page_no) == map_page)
+                pfs_set(image, page_no, pfs_byte(a->file, page_no));
+            continue;
+        }
+        if (page_no % EXTENT_PAGES || syspage_interval_page(page_no, kind) != map_page)
+            continue;
+        if (kind == SYSPAGE_GAM)
+            bitmap_set(image, extent, false); /* 1 = free */
+        else if (kind == SYSPAGE_DIFF || kind == SYSPAGE_ML)
+            bitmap_set(image, extent, true);
+        else if (kind == SYSPAGE_IAM)
+            bitmap_set(image, extent, extent_has_data(a->file, extent));
+    }
+}
+
+/* Under the frame's lock. */
+static int change_locked(struct allocation *a, struct xact *xact, struct frame *frame,
+                         uint32_t page_no, struct task *task)
+{
+    struct data_file *file = a->file;
+    uint8_t image[PAGE_BYTES];
+    memcpy(image, frame->bytes, PAGE_BYTES);
+    map_change(a, syspage_kind(page_no, file->primary), page_no, image);
+    struct log_page_change change = {
+        .magic = LOG_CHANGE_MAGIC,
+        .file_uid = file->file.mark.file_uid,
+        .incarnation = file->file.mark.incarnation,
+        .page_no = page_no,
+        .page_count = 1,
+        .generation = frame->generation + 1,
+        .image_xxh3 = syspage_content_xxh3(image),
+    };
+    struct log_record record = {.op = LOG_OP_SET_BITS,
+                                .xact_id = xact->id,
+                                .previous = xact->last,
+                                .head = &change,
+                                .head_bytes = sizeof change,
+                                .payload_bytes = sizeof change};
+    struct lsn lsn;
+    int error = wal_append(&file->database->wal, xact, &record, 1, &lsn, task);
+    if (error)
+        return error;
+    memcpy(frame->bytes, image, PAGE_BYTES);
+    frame->generation++;
+    frame_mark_dirty(file->database->pool, frame, lsn);
+    return 0;
+}
+
+int allocation_step(struct allocation *a, struct xact *xact, struct task *task)
+{
+    struct pool *pool = a->file->database->pool;
+    while (a->done < a->page_count) {
+        uint32_t page_no = a->pages[a->done];
+        struct frame *frame = syspage_frame(a->file, page_no);
+        pthread_mutex_t *lock = frame_lock(pool, frame);
+        pthread_mutex_lock(lock);
+        int error = -EAGAIN;
+        if (frame->state == FRAME_WRITING)
+            wait_list_add(&frame->waiters, task);
+        else if (frame->state == FRAME_BAD)
+            error = 0; /* its finding stands */
+        else
+            error = change_locked(a, xact, frame, page_no, task);
+        pthread_mutex_unlock(lock);
+        if (error)
+            return error;
+        a->done++;
+    }
+    return 0;
+}

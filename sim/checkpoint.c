@@ -1,0 +1,360 @@
+/*
+ * checkpoint.c - OP_CHECKPOINT: write every page that was dirty, then let the log go.
+ *
+ *   BEGIN record, durable -> SWEEP (gather writes, several under way) -> FLUSH data files (without
+ *   write-through) -> END record with the boot page's change, durable -> BOOT page -> MinLSN
+ *
+ * The order is the promise: only when all pages dirty at the begin are on the device is the begin
+ * record's LSN put into the boot page, and only when the boot page is there is the log before it
+ * given back.  After a failed write or flush nothing is given back: the next checkpoint tries
+ * again.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/actor.h"
+#include "sim/run_errors.h"
+#include "verify/syspage_hash.h"
+
+#define CHECKPOINT_MARK_BYTES 16
+
+struct checkpoint {
+    struct database *database;
+    struct actor *actor;
+    struct lsn begin;
+    uint64_t wait_position;
+    size_t cursor;        /* in the pool's frames */
+    unsigned file_cursor; /* flush */
+    unsigned writing;     /* gathers under way */
+    int failed;           /* error of a write that stayed failed, or of a flush */
+    enum { FLUSH_IDLE, FLUSH_RUNNING, FLUSH_DONE } flush_state;
+    uint32_t flush; /* the ledger's handle of the running flush */
+    struct io_req flush_req;
+    struct gather *free_gathers;
+    struct gather gathers[CHECKPOINT_GATHERS];
+};
+
+static enum task_result begin_record(struct actor *actor);
+static enum task_result wait_begin(struct actor *actor);
+static enum task_result sweep(struct actor *actor);
+static enum task_result wait_sweep_log(struct actor *actor);
+static enum task_result drain(struct actor *actor);
+static enum task_result flush_files(struct actor *actor);
+static enum task_result end_record(struct actor *actor);
+static enum task_result wait_end(struct actor *actor);
+static enum task_result write_boot(struct actor *actor);
+static enum task_result release(struct actor *actor);
+
+static enum task_result go(struct actor *actor, executor_step step)
+{
+    actor->execute = step;
+    return step(actor);
+}
+
+/* The log has failed: nothing more can be written.  Users that wait for frames are let go. */
+static enum task_result give_up(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    pool_wake_frame_waiters(c->database->pool);
+    if (c->writing || c->flush_state == FLUSH_RUNNING) {
+        actor->execute = give_up;
+        return TASK_PARK;
+    }
+    return TASK_DONE;
+}
+
+/* ---- begin ---- */
+
+static enum task_result begin_record(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    uint8_t payload[CHECKPOINT_MARK_BYTES] = "PSCB";
+    struct log_record record = {.op = LOG_OP_BEGIN_CHECKPOINT,
+                                .head = payload,
+                                .head_bytes = sizeof payload,
+                                .payload_bytes = sizeof payload};
+    int error = wal_append(&c->database->wal, NULL, &record, 1, &c->begin, &actor->task);
+    if (error)
+        return error == -EAGAIN ? TASK_PARK : give_up(actor);
+    return go(actor, wait_begin);
+}
+
+static enum task_result wait_begin(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct wal *wal = &c->database->wal;
+    if (wal_wait_durable(wal, lsn_position(c->begin), &actor->waiter, &actor->task))
+        return go(actor, sweep);
+    return wal_failed(wal) ? give_up(actor) : TASK_PARK;
+}
+
+/* ---- sweep ---- */
+
+static void gather_finished(struct gather *gather)
+{
+    struct actor *actor = gather->context;
+    struct checkpoint *c = actor->checkpoint;
+    c->writing--;
+    if (gather->result)
+        c->failed = gather->result;
+    gather->next = c->free_gathers;
+    c->free_gathers = gather;
+    task_wake(&actor->task);
+}
+
+static void gather_send(struct checkpoint *c, enum stream stream)
+{
+    struct gather *gather = c->free_gathers;
+    c->free_gathers = gather->next;
+    gather->stream = stream;
+    gather->worker = c->actor->task.worker;
+    gather->retried = false;
+    gather->done = gather_finished;
+    gather->on_error = run_write_error;
+    gather->run = c->actor->run;
+    gather->actor = c->actor->name;
+    gather->context = c->actor;
+    c->writing++;
+    writeback_submit(gather);
+}
+
+/* File and page of a frame of this database, or false. */
+static bool frame_place(struct checkpoint *c, size_t index, struct data_file **file,
+                        uint32_t *page_no)
+{
+    uint64_t key = atomic_load(&c->database->pool->frames[index].key);
+    if (!key)
+        return false;
+    *file = run_file_by_uid(c->actor->run, (uint16_t)(key >> 32));
+    *page_no = (uint32_t)key;
+    return *file && (*file)->database == c->database;
+}
+
+static unsigned gather_cap(const struct run *run)
+{
+    if (!run->settings->use_scatter_gather)
+        return 1;
+    int64_t cap = run->settings->gather_pages_max;
+    return cap < GATHER_PAGES_MAX ? (unsigned)cap : GATHER_PAGES_MAX;
+}
+
+static enum task_result sweep(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct pool *pool = c->database->pool;
+    size_t total = pool->frame_count + pool->system_count;
+    while (c->cursor < total) {
+        struct data_file *file;
+        uint32_t page_no;
+        if (!c->free_gathers)
+            return TASK_PARK;
+        if (!frame_place(c, c->cursor, &file, &page_no)) {
+            c->cursor++;
+            continue;
+        }
+        switch (writeback_collect(c->database, file, page_no, gather_cap(actor->run),
+                                  c->free_gathers, &c->wait_position)) {
+        case COLLECT_CLAIMED:
+            gather_send(c, STREAM_checkpoint_write);
+            break;
+        case COLLECT_LOG:
+            return go(actor, wait_sweep_log);
+        case COLLECT_NOTHING:
+            break;
+        }
+        c->cursor++;
+    }
+    return go(actor, drain);
+}
+
+static enum task_result wait_sweep_log(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct wal *wal = &c->database->wal;
+    if (wal_wait_durable(wal, c->wait_position, &actor->waiter, &actor->task))
+        return go(actor, sweep);
+    return wal_failed(wal) ? give_up(actor) : TASK_PARK;
+}
+
+static enum task_result drain(struct actor *actor)
+{
+    return actor->checkpoint->writing ? TASK_PARK : go(actor, flush_files);
+}
+
+/* ---- flush of data files without write-through ---- */
+
+static void flush_finished(struct io_req *req)
+{
+    struct actor *actor = req->context;
+    actor->checkpoint->flush_state = FLUSH_DONE;
+    task_wake(&actor->task);
+}
+
+static void flush_send(struct checkpoint *c, struct data_file *file)
+{
+    struct io_req *req = &c->flush_req;
+    memset(req, 0, offsetof(struct io_req, resume_iov));
+    req->op = IO_FLUSH;
+    req->stream = STREAM_data_flush;
+    req->target = &file->file.target;
+    req->done = flush_finished;
+    req->context = c->actor;
+    c->flush_state = FLUSH_RUNNING;
+    c->flush = ledger_flush_begin(c->database->ledger, file->file.mark.file_uid);
+    io_submit(&c->actor->task.worker->io, req);
+}
+
+/* True when everything acknowledged of the file is durable, or its flush failed (c->failed). */
+static bool file_is_flushed(struct checkpoint *c, struct data_file *file)
+{
+    if (file->file.target.dsync)
+        return true;
+    if (c->flush_state == FLUSH_IDLE)
+        flush_send(c, file);
+    if (c->flush_state == FLUSH_RUNNING)
+        return false;
+    c->flush_state = FLUSH_IDLE;
+    uint16_t uid = file->file.mark.file_uid;
+    ledger_flush_end(c->database->ledger, uid, c->flush, c->flush_req.result == 0);
+    if (c->flush_req.result) {
+        c->failed = c->flush_req.result;
+        run_flush_error(c->actor->run, &file->file, c->failed);
+    }
+    return true;
+}
+
+static enum task_result flush_files(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    while (!c->failed && c->file_cursor < c->database->file_count) {
+        if (!file_is_flushed(c, &c->database->files[c->file_cursor]))
+            return TASK_PARK;
+        c->file_cursor++;
+    }
+    return go(actor, c->failed ? release : end_record);
+}
+
+/* ---- end ---- */
+
+static struct frame *boot_frame(struct checkpoint *c)
+{
+    return syspage_frame(&c->database->files[0], BOOT_PAGE);
+}
+
+/* Change the boot page and log it together with the end record, under the frame's lock. */
+static int end_append(struct checkpoint *c, struct frame *boot, struct task *task)
+{
+    assert(boot->state == FRAME_CLEAN || boot->state == FRAME_DIRTY); /* only we write it */
+    struct file *file = &c->database->files[0].file;
+    struct lsn old = boot_get_checkpoint(boot->bytes);
+    boot_set_checkpoint(boot->bytes, c->begin);
+    struct log_page_change change = {
+        .magic = LOG_CHANGE_MAGIC,
+        .file_uid = file->mark.file_uid,
+        .incarnation = file->mark.incarnation,
+        .page_no = BOOT_PAGE,
+        .page_count = 1,
+        .generation = boot->generation + 1,
+        .image_xxh3 = syspage_content_xxh3(boot->bytes),
+    };
+    uint8_t payload[CHECKPOINT_MARK_BYTES] = "PSCE";
+    struct log_record records[2] = {
+        {.op = LOG_OP_SET_BITS,
+         .head = &change,
+         .head_bytes = sizeof change,
+         .payload_bytes = sizeof change},
+        {.op = LOG_OP_END_CHECKPOINT,
+         .head = payload,
+         .head_bytes = sizeof payload,
+         .payload_bytes = sizeof payload},
+    };
+    struct lsn lsn;
+    int error = wal_append(&c->database->wal, NULL, records, 2, &lsn, task);
+    if (error) {
+        boot_set_checkpoint(boot->bytes, old);
+        return error;
+    }
+    boot->generation++;
+    frame_mark_dirty(c->database->pool, boot, lsn);
+    c->wait_position = lsn_position(lsn);
+    return 0;
+}
+
+static enum task_result end_record(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct frame *boot = boot_frame(c);
+    pthread_mutex_t *lock = frame_lock(c->database->pool, boot);
+    pthread_mutex_lock(lock);
+    int error = end_append(c, boot, &actor->task);
+    pthread_mutex_unlock(lock);
+    if (error)
+        return error == -EAGAIN ? TASK_PARK : give_up(actor);
+    return go(actor, wait_end);
+}
+
+static enum task_result wait_end(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct wal *wal = &c->database->wal;
+    if (!wal_wait_durable(wal, c->wait_position, &actor->waiter, &actor->task))
+        return wal_failed(wal) ? give_up(actor) : TASK_PARK;
+    enum collect got = writeback_collect(c->database, &c->database->files[0], BOOT_PAGE, 1,
+                                         c->free_gathers, &c->wait_position);
+    assert(got == COLLECT_CLAIMED); /* nobody else writes the boot page */
+    gather_send(c, STREAM_checkpoint_write);
+    return go(actor, write_boot);
+}
+
+static enum task_result write_boot(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    if (c->writing)
+        return TASK_PARK;
+    if (!c->failed && !file_is_flushed(c, &c->database->files[0]))
+        return TASK_PARK;
+    return go(actor, release);
+}
+
+static enum task_result release(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct database *database = c->database;
+    atomic_store(&database->last_checkpoint_ns, clock_now_ns(actor->run->clock));
+    if (c->failed)
+        return TASK_DONE;
+    database->checkpoint_lsn = c->begin;
+    wal_release(&database->wal, lsn_position(c->begin));
+    atomic_fetch_add(&database->checkpoints, 1);
+    actor->task.worker->stats.counters.checkpoints++;
+    return TASK_DONE;
+}
+
+/* ---- life ---- */
+
+int checkpoint_create(struct actor *actor)
+{
+    struct checkpoint *c = calloc(1, sizeof *c);
+    if (!c)
+        return -ENOMEM;
+    c->actor = actor;
+    c->database = actor->database;
+    for (unsigned i = 0; i < CHECKPOINT_GATHERS; i++) {
+        c->gathers[i].next = c->free_gathers;
+        c->free_gathers = &c->gathers[i];
+    }
+    actor->checkpoint = c;
+    return 0;
+}
+
+enum task_result checkpoint_begin(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    assert(c->writing == 0 && c->flush_state == FLUSH_IDLE);
+    c->cursor = 0;
+    c->file_cursor = 0;
+    c->failed = 0;
+    return go(actor, begin_record);
+}

@@ -1,0 +1,238 @@
+/*
+ * command_clean.c - `pagestorm clean`: remove the files of one run and its result folder.
+ *
+ * Invariants: a file is removed only if it carries our mark with the very run id of that result
+ * folder, and nobody has it open; in the folder only names that are known to be ours go.  What the
+ * folder says of paths is believed no further than that, since it may come from anywhere.
+ */
+#include "sim/command_clean.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/alloc.h"
+#include "config/units.h"
+#include "sim/result_dir.h"
+
+#define RESULT_NAME "result.json"
+#define SCHEMA_STEM "pagestorm-result/"
+
+struct cleaning {
+    const char *directory;
+    bool yes;
+    uint8_t run_id[RUN_ID_BYTES];
+    char **paths; /* of the run's files, as the result says */
+    size_t path_count;
+    char **found; /* of them: ours, and still there */
+    size_t found_count;
+    unsigned in_the_way;
+};
+
+static void list_add(char ***list, size_t *count, const char *text)
+{
+    *list = alloc_resized(*list, *count + 1, sizeof **list);
+    (*list)[(*count)++] = alloc_text(text);
+}
+
+static void list_free(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i]);
+    free(list);
+}
+
+/* ---- what the run was ---- */
+
+static bool hex_read(const char *text, uint8_t out[RUN_ID_BYTES])
+{
+    if (strlen(text) != 2 * RUN_ID_BYTES ||
+        strspn(text, "0123456789abcdefABCDEF") != 2 * RUN_ID_BYTES)
+        return false;
+    for (size_t i = 0; i < RUN_ID_BYTES; i++) {
+        unsigned byte;
+        if (sscanf(text + 2 * i, "%2x", &byte) != 1)
+            return false;
+        out[i] = (uint8_t)byte;
+    }
+    return true;
+}
+
+static bool read_result(struct cleaning *c)
+{
+    char *path = alloc_printf("%s/" RESULT_NAME, c->directory);
+    json_t *root = json_load_file(path, 0, NULL);
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    const char *id = json_string_value(json_object_get(json_object_get(root, "run"), "id"));
+    bool ours = schema && strncmp(schema, SCHEMA_STEM, strlen(SCHEMA_STEM)) == 0 && id &&
+                hex_read(id, c->run_id);
+    json_t *file;
+    size_t index;
+    json_array_foreach(ours ? json_object_get(root, "files") : NULL, index, file)
+    {
+        const char *name = json_string_value(json_object_get(file, "path"));
+        if (name)
+            list_add(&c->paths, &c->path_count, name);
+    }
+    json_decref(root);
+    free(path);
+    return ours;
+}
+
+/* A run that was killed left no result, but its ledger. */
+static bool read_ledger(struct cleaning *c)
+{
+    char *path = alloc_printf("%s/" RESULT_LEDGER_NAME, c->directory);
+    const char *reason;
+    struct ledger *ledger;
+    int error = ledger_open(&ledger, path, false, &reason);
+    free(path);
+    if (error)
+        return false;
+    const struct ledger_header *header = ledger_header_of(ledger);
+    memcpy(c->run_id, header->run_id, sizeof c->run_id);
+    for (uint32_t i = 1; i <= header->file_count; i++)
+        list_add(&c->paths, &c->path_count, ledger_file_at(ledger, (uint16_t)i)->path);
+    ledger_close(ledger, false);
+    return true;
+}
+
+/* ---- what is there ---- */
+
+static void look_at(struct cleaning *c, const char *path)
+{
+    char message[FILE_MESSAGE_MAX];
+    struct file_mark mark;
+    switch (file_probe(path, &mark, message)) {
+    case FILE_OURS:
+        if (memcmp(mark.run_id, c->run_id, sizeof c->run_id) == 0) {
+            printf("  %s\n", path);
+            list_add(&c->found, &c->found_count, path);
+        } else {
+            printf("  %s  stays: it is of another run\n", path);
+        }
+        break;
+    case FILE_IN_USE:
+        printf("  %s  in use: %s\n", path, message);
+        c->in_the_way++;
+        break;
+    case FILE_FOREIGN:
+        printf("  %s  stays: it is not of pagestorm\n", path);
+        break;
+    case FILE_ABSENT:
+    case FILE_DIRECTORY_BAD:
+        break;
+    }
+}
+
+static bool confirmed(const struct cleaning *c)
+{
+    char answer[16] = "";
+    if (c->yes)
+        return true;
+    printf("Remove them? [y/N] ");
+    fflush(stdout);
+    if (!fgets(answer, sizeof answer, stdin))
+        return false;
+    return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+/* ---- remove ---- */
+
+static int remove_files(const struct cleaning *c)
+{
+    char message[FILE_MESSAGE_MAX];
+    int exit_code = EXIT_CODE_OK;
+    for (size_t i = 0; i < c->found_count; i++) {
+        if (file_delete_own(c->found[i], message)) {
+            fprintf(stderr, "error: %s\n", message);
+            exit_code = EXIT_CODE_INCOMPLETE;
+        }
+    }
+    return exit_code;
+}
+
+static int remove_folder(const struct cleaning *c)
+{
+    unsigned kept;
+    int error = result_dir_remove(c->directory, &kept);
+    if (error) {
+        fprintf(stderr, "error: %s: %s\n", c->directory, strerror(-error));
+        return EXIT_CODE_INCOMPLETE;
+    }
+    if (kept)
+        printf("%s stays: it holds %u other entr%s\n", c->directory, kept, kept == 1 ? "y" : "ies");
+    return EXIT_CODE_OK;
+}
+
+static int clean(struct cleaning *c)
+{
+    if (!read_result(c) && !read_ledger(c)) {
+        fprintf(stderr,
+                "error: %s is no result folder of pagestorm: neither " RESULT_NAME
+                " nor " RESULT_LEDGER_NAME " can be read there\n",
+                c->directory);
+        return EXIT_CODE_USAGE;
+    }
+    printf("files of the run in %s, and the folder itself:\n", c->directory);
+    for (size_t i = 0; i < c->path_count; i++)
+        look_at(c, c->paths[i]);
+    fflush(stdout);
+    if (c->in_the_way) {
+        fprintf(stderr, "error: the run is still going, or a file is being verified; nothing was "
+                        "removed\n");
+        return EXIT_CODE_USAGE;
+    }
+    if (!c->yes && !isatty(STDIN_FILENO)) {
+        fprintf(stderr, "error: nobody can be asked here; say --yes to remove them\n");
+        return EXIT_CODE_USAGE;
+    }
+    if (!confirmed(c)) {
+        printf("nothing was removed\n");
+        return EXIT_CODE_OK;
+    }
+    int exit_code = remove_files(c);
+    return exit_code ? exit_code : remove_folder(c); /* the folder tells where the files are */
+}
+
+static void usage(FILE *out)
+{
+    fputs("usage: pagestorm clean RUN_DIR [--yes]\n\n"
+          "Remove the data and log files of the run whose results are in RUN_DIR, if they\n"
+          "still carry its mark, and then RUN_DIR. Lists them and asks; --yes does not ask.\n",
+          out);
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+int command_clean(int argc, char **argv)
+{
+    struct cleaning c = {0};
+    bool bad = false;
+    for (int i = 1; i < argc; i++) {
+        if (is_help(argv[i])) {
+            usage(stdout);
+            return EXIT_CODE_OK;
+        }
+        if (strcmp(argv[i], "--yes") == 0)
+            c.yes = true;
+        else if (argv[i][0] == '-' || c.directory)
+            bad = true;
+        else
+            c.directory = argv[i];
+    }
+    if (bad || !c.directory) {
+        usage(stderr);
+        return EXIT_CODE_USAGE;
+    }
+    int exit_code = clean(&c);
+    list_free(c.paths, c.path_count);
+    list_free(c.found, c.found_count);
+    return exit_code;
+}

@@ -1,0 +1,263 @@
+/*
+ * command_settings.c - arguments, configuration, plan and paths of a run, checked and printed.
+ *
+ * Invariant: nothing here creates or changes a file (--save is command_run.c's).
+ */
+#include "sim/command_settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "config/alloc.h"
+#include "config/paths.h"
+#include "config/units.h"
+#include "patterns/pattern.h"
+#include "sim/verdict_rules.h"
+
+#define PATTERN_SECTIONS_MAX 64
+
+static const struct opt_where command_line = {.source = "command line"};
+
+struct profile *profile_create_with_patterns(void)
+{
+    const struct opt_section *sections[PATTERN_SECTIONS_MAX];
+    size_t count = pattern_sections(sections, PATTERN_SECTIONS_MAX);
+    return profile_create(sections, count);
+}
+
+void profile_print_diags(const struct profile *profile, FILE *out)
+{
+    for (size_t i = 0; i < profile_diag_count(profile); i++) {
+        const struct diag *diag = profile_diag_at(profile, i);
+        fprintf(out, "%s: %s", diag->level == DIAG_ERROR ? "error" : "warning", diag->where.source);
+        if (diag->where.line)
+            fprintf(out, ":%u", diag->where.line);
+        fprintf(out, ": %s\n", diag->text);
+    }
+}
+
+/* ---- settings ---- */
+
+static bool has_named_file(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile_file_count(profile); i++)
+        if (profile_file(profile, i)->file_name)
+            return true;
+    return false;
+}
+
+static void warn_later(struct profile *profile, const struct text_list *list, const char *option)
+{
+    if (list->count)
+        profile_diag(profile, DIAG_WARNING, command_line, "%s has no effect yet", option);
+}
+
+static void warn_without_effect(struct profile *profile, const struct run_options *options)
+{
+    warn_later(profile, &options->tempdb_dirs, "--tempdb-dir");
+    warn_later(profile, &options->backup_dirs, "--backup-dir");
+    if (!has_named_file(profile))
+        return;
+    if (options->size_bytes)
+        profile_diag(profile, DIAG_WARNING, command_line,
+                     "--size has no effect: the configuration has [FileN] sections");
+    if (options->data_dirs.count || options->log_dirs.count)
+        profile_diag(profile, DIAG_WARNING, command_line,
+                     "--data-dir and --log-dir have no effect: the configuration has [FileN] "
+                     "sections");
+}
+
+/* --dir without [FileN]: files of our own. */
+static int add_files(struct run_setup *setup)
+{
+    const struct run_options *options = &setup->options;
+    struct plan_dirs dirs = {
+        .dirs = (const char *const *)options->dirs.items,
+        .dir_count = options->dirs.count,
+        .data_dirs = (const char *const *)options->data_dirs.items,
+        .data_dir_count = options->data_dirs.count,
+        .log_dirs = (const char *const *)options->log_dirs.items,
+        .log_dir_count = options->log_dirs.count,
+        .size_bytes = options->size_bytes,
+    };
+    char message[PLAN_MESSAGE_MAX];
+    int exit_code = 0;
+    if (has_named_file(setup->profile) ||
+        dirs.dir_count + dirs.data_dir_count + dirs.log_dir_count == 0)
+        return 0;
+    if (plan_add_files(setup->profile, &dirs, &setup->machine, &setup->notes, message,
+                       &exit_code)) {
+        profile_diag(setup->profile, DIAG_ERROR, command_line, "%.500s", message);
+        return exit_code;
+    }
+    return 0;
+}
+
+/* Everything that can be said of the settings, also after a first mistake. */
+static int load_settings(struct run_setup *setup, int argc, char **argv)
+{
+    struct profile *profile = setup->profile;
+    struct run_options *options = &setup->options;
+    int parse = run_options_parse(options, profile, argc, argv);
+    if (options->help)
+        return 0;
+    int apply = run_options_apply(options, profile);
+    struct path_rules rules = {
+        .dirs = (const char *const *)options->dirs.items,
+        .dir_count = options->dirs.count,
+        .maps = (const char *const *)options->maps.items,
+        .map_count = options->maps.count,
+    };
+    int mapped = paths_apply(profile, &rules);
+    warn_without_effect(profile, options);
+    int exit_code = parse || apply || mapped ? EXIT_CODE_USAGE : add_files(setup);
+    /* What an unread file did not say is not missing. */
+    if (!apply && profile_finish(profile) == 0 && exit_code == 0 && profile_check_files(profile))
+        exit_code = EXIT_CODE_USAGE;
+    if (profile_error_count(profile) && exit_code == 0)
+        exit_code = EXIT_CODE_USAGE;
+    return exit_code;
+}
+
+int run_setup_make(struct run_setup *setup, int argc, char **argv, bool sqliosim_mode)
+{
+    char message[PLAN_MESSAGE_MAX];
+    memset(setup, 0, sizeof *setup);
+    run_options_init(&setup->options);
+    setup->options.sqliosim_mode = sqliosim_mode;
+    setup->profile = profile_create_with_patterns();
+    plan_look_at_machine(&setup->machine);
+    int exit_code = load_settings(setup, argc, argv);
+    if (setup->options.help)
+        return 0;
+    profile_print_diags(setup->profile, stderr);
+    if (exit_code)
+        return exit_code;
+    setup->planned = true;
+    if (plan_make_on(&setup->plan, setup->profile, &setup->machine, &setup->notes, message,
+                     &exit_code)) {
+        fprintf(stderr, "error: %s\n", message);
+        return exit_code;
+    }
+    return 0;
+}
+
+void run_setup_free(struct run_setup *setup)
+{
+    if (setup->planned)
+        plan_free(&setup->plan);
+    profile_free(setup->profile);
+    run_options_free(&setup->options);
+    memset(setup, 0, sizeof *setup);
+}
+
+/* ---- the plan for people ---- */
+
+struct size_text {
+    char text[UNITS_TEXT_MAX];
+};
+
+static struct size_text size_of(uint64_t bytes)
+{
+    struct size_text out;
+    units_human_size((int64_t)bytes, out.text, sizeof out.text);
+    return out;
+}
+
+void run_setup_print(const struct run_setup *setup, const char *engine, FILE *out)
+{
+    const struct plan *plan = &setup->plan;
+    char length[UNITS_TEXT_MAX];
+    units_human_duration((int64_t)plan->test_cycle_ns, length, sizeof length);
+    fprintf(out, "plan\n");
+    for (unsigned i = 0; i < plan->file_count; i++) {
+        const struct plan_file *file = &plan->files[i];
+        fprintf(out, "  %-8s %s  %s  database %u%s\n", file->is_log ? "log" : "data", file->path,
+                size_of(file->size_bytes).text, file->database + 1, file->sparse ? "  sparse" : "");
+    }
+    fprintf(out, "  pool     %s\n", size_of(plan->pool_bytes).text);
+    fprintf(out, "  workers  %u, %u I/Os outstanding each\n", plan->workers, plan->queue_depth);
+    fprintf(out, "  engine   %s\n", engine);
+    fprintf(out, "  seed     %" PRIu64 "%s\n", plan->seed,
+            plan->seed_drawn ? " (drawn; --seed repeats it)" : "");
+    fprintf(out, "  time     %s of load, then every page is read back\n", length);
+    fprintf(out, "  writes   about %s before the load begins\n",
+            size_of(plan->bytes_to_write).text);
+    for (unsigned i = 0; i < plan->note_count; i++)
+        fprintf(out, "  note     %s\n", plan->notes[i]);
+}
+
+/* ---- paths ---- */
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool same_existing(const char *a, const char *b)
+{
+    struct stat left, right;
+    return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+           left.st_ino == right.st_ino;
+}
+
+/* Do two names lead to one file, whether it exists or not? */
+static bool same_file(const char *a, const char *b)
+{
+    char *left = plan_directory_of(a), *right = plan_directory_of(b);
+    bool same =
+        same_existing(a, b) || (strcmp(name_of(a), name_of(b)) == 0 && same_existing(left, right));
+    free(left);
+    free(right);
+    return same;
+}
+
+static unsigned check_same_files(const struct plan *plan)
+{
+    unsigned problems = 0;
+    for (unsigned i = 0; i < plan->file_count; i++) {
+        for (unsigned j = 0; j < i; j++) {
+            if (!same_file(plan->files[i].path, plan->files[j].path))
+                continue;
+            fprintf(stderr, "error: %s and %s are one file; give each [FileN] a file of its own\n",
+                    plan->files[j].path, plan->files[i].path);
+            problems++;
+        }
+    }
+    return problems;
+}
+
+static unsigned check_path(const struct run_setup *setup, const char *path)
+{
+    char message[FILE_MESSAGE_MAX];
+    struct file_mark mark;
+    enum file_owner owner = file_probe(path, &mark, message);
+    if (owner == FILE_ABSENT)
+        return 0;
+    if (owner == FILE_OURS && profile_config(setup->profile)->delete_files_at_startup)
+        return 0;
+    if (owner == FILE_OURS)
+        fprintf(stderr,
+                "error: %s is of an earlier run, and DeleteFilesAtStartup=FALSE keeps it; a run "
+                "cannot go on with old files in this version: let it be replaced "
+                "(DeleteFilesAtStartup=TRUE) or choose another path\n",
+                path);
+    else
+        fprintf(stderr, "error: %s\n", message);
+    return 1;
+}
+
+int run_setup_check_paths(const struct run_setup *setup)
+{
+    unsigned problems = 0;
+    for (unsigned i = 0; i < setup->plan.file_count; i++)
+        problems += check_path(setup, setup->plan.files[i].path);
+    if (problems == 0)
+        problems = check_same_files(&setup->plan);
+    return problems ? EXIT_CODE_USAGE : 0;
+}

@@ -1,0 +1,136 @@
+/* database.c - the table of system pages; see database.h. */
+#include "sim/database.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t syspage_count_of(uint32_t size_pages, bool primary)
+{
+    size_t pfs = size_pages / PFS_INTERVAL_PAGES + 1;
+    size_t intervals = size_pages / GAM_INTERVAL_PAGES + 1;
+    return 1 + pfs + 5 * intervals + (primary ? 1 : 0);
+}
+
+int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary)
+{
+    file->database = database;
+    file->index = index;
+    file->primary = primary;
+    pthread_mutex_init(&file->lock, NULL);
+    file->syspage_capacity = syspage_count_of(file->file.size_pages, primary);
+    file->syspages = calloc(file->syspage_capacity, sizeof *file->syspages);
+    return file->syspages ? 0 : -ENOMEM;
+}
+
+void data_file_free(struct data_file *file)
+{
+    for (size_t i = 0; i < file->syspage_count; i++) {
+        free(file->syspages[i].acked);
+        free(file->syspages[i].issued);
+    }
+    if (file->database)
+        pthread_mutex_destroy(&file->lock);
+    free(file->syspages);
+    file_close(&file->file);
+}
+
+/* Position of page_no in the ordered table, or where it belongs. */
+static size_t syspage_position(const struct data_file *file, uint32_t page_no)
+{
+    size_t low = 0, high = file->syspage_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (file->syspages[middle].page_no < page_no)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct syspage *find_locked(struct data_file *file, uint32_t page_no)
+{
+    size_t at = syspage_position(file, page_no);
+    bool found = at < file->syspage_count && file->syspages[at].page_no == page_no;
+    return found ? &file->syspages[at] : NULL;
+}
+
+static void image_build(struct data_file *file, enum syspage_kind kind, uint32_t page_no,
+                        uint8_t *image)
+{
+    if (kind == SYSPAGE_FILE_HEADER)
+        syspage_build_file_header(image, &file->file.mark);
+    else if (kind == SYSPAGE_BOOT)
+        syspage_build_boot(image, &file->file.mark, file->database->name);
+    else
+        syspage_build_map(image, kind, page_no, file->file.mark.file_id);
+}
+
+static struct syspage *create_locked(struct data_file *file, uint32_t page_no)
+{
+    enum syspage_kind kind = syspage_kind(page_no, file->primary);
+    assert(kind != SYSPAGE_NONE && kind != SYSPAGE_RESERVED);
+    assert(file->syspage_count < file->syspage_capacity);
+    size_t at = syspage_position(file, page_no);
+    memmove(&file->syspages[at + 1], &file->syspages[at],
+            (file->syspage_count - at) * sizeof *file->syspages);
+    file->syspage_count++;
+    struct syspage *page = &file->syspages[at];
+    memset(page, 0, sizeof *page);
+    page->page_no = page_no;
+    page->kind = kind;
+    page->frame =
+        pool_add_system(file->database->pool, page_key(file->file.mark.file_uid, page_no));
+    image_build(file, kind, page_no, page->frame->bytes);
+    page->issued = calloc(1, PAGE_BYTES);
+    page->acked = calloc(1, PAGE_BYTES);
+    assert(page->issued && page->acked); /* once a system page, at its creation */
+    return page;
+}
+
+struct frame *syspage_frame(struct data_file *file, uint32_t page_no)
+{
+    pthread_mutex_lock(&file->lock);
+    struct syspage *page = find_locked(file, page_no);
+    if (!page)
+        page = create_locked(file, page_no);
+    struct frame *frame = page->frame;
+    pthread_mutex_unlock(&file->lock);
+    return frame;
+}
+
+void syspage_images_copy(struct data_file *file, uint32_t page_no, struct syspage_images *images)
+{
+    images->has_acked = images->has_issued = false;
+    pthread_mutex_lock(&file->lock);
+    struct syspage *page = find_locked(file, page_no);
+    if (page) {
+        images->has_acked = page->has_acked;
+        images->has_issued = page->has_issued;
+        memcpy(images->acked, page->acked, PAGE_BYTES);
+        memcpy(images->issued, page->issued, PAGE_BYTES);
+    }
+    pthread_mutex_unlock(&file->lock);
+}
+
+void syspage_issued(struct data_file *file, uint32_t page_no, const uint8_t *image)
+{
+    pthread_mutex_lock(&file->lock);
+    struct syspage *page = find_locked(file, page_no);
+    assert(page);
+    memcpy(page->issued, image, PAGE_BYTES);
+    page->has_issued = true;
+    pthread_mutex_unlock(&file->lock);
+}
+
+void syspage_acked(struct data_file *file, uint32_t page_no)
+{
+    pthread_mutex_lock(&file->lock);
+    struct syspage *page = find_locked(file, page_no);
+    assert(page && page->has_issued);
+    memcpy(page->acked, page->issued, PAGE_BYTES);
+    page->has_acked = true;
+    pthread_mutex_unlock(&file->lock);
+}

@@ -1,0 +1,77 @@
+/*
+ * database.h - a database: its data files with their system pages, its log, its checkpoint state.
+ *
+ * System pages live in pinned frames of the pool and are written by the checkpoint like any page.
+ * Beside each frame the database keeps the image the device acknowledged and the one that is being
+ * written, since a disk copy is judged by those, never by the frame.
+ *
+ * Ownership: the run owns its databases; a database owns its files.  Threads: the system page table
+ * of a file grows under its lock; images are copied under it.
+ */
+#ifndef SIM_DATABASE_H
+#define SIM_DATABASE_H
+
+#include "sim/file.h"
+#include "sim/pool.h"
+#include "sim/wal.h"
+
+#define DATABASE_NAME_MAX 32
+#define BOOT_PAGE         9
+
+/* A system page that exists. */
+struct syspage {
+    uint32_t page_no;
+    enum syspage_kind kind;
+    struct frame *frame;
+    uint8_t *acked;  /* image on the device */
+    uint8_t *issued; /* image of the newest write */
+    bool has_acked, has_issued;
+};
+
+struct data_file {
+    struct file file;
+    unsigned index; /* in the run's data files: what patterns see */
+    struct database *database;
+    bool primary;             /* has the boot page */
+    pthread_mutex_t lock;     /* of syspages and their images */
+    struct syspage *syspages; /* ordered by page_no */
+    size_t syspage_count, syspage_capacity;
+    _Atomic bool truncated; /* reported once */
+    _Atomic uint64_t
+        unflushed_since; /* not write-through: an acknowledged write is not yet flushed */
+};
+
+struct database {
+    unsigned index; /* 0-based; id = index + 1 */
+    char name[DATABASE_NAME_MAX];
+    struct data_file *files;
+    unsigned file_count;
+    struct file log;
+    struct wal wal;
+    struct pool *pool;
+    struct ledger *ledger;
+    const struct run_identity *run;
+    _Atomic uint64_t last_checkpoint_ns; /* end of the last complete one */
+    struct lsn checkpoint_lsn;           /* its begin record */
+    _Atomic uint64_t checkpoints;
+};
+
+int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary);
+void data_file_free(struct data_file *file);
+/* Number of system pages a file of this size has. */
+size_t syspage_count_of(uint32_t size_pages, bool primary);
+
+/* Frame of the system page, created (formatted in memory, CLEAN, generation 0) if it does not
+ * exist. */
+struct frame *syspage_frame(struct data_file *file, uint32_t page_no);
+/* Copies of the images for judging a read. */
+struct syspage_images {
+    bool has_acked, has_issued;
+    uint8_t *acked, *issued; /* PAGE_BYTES each, the caller's */
+};
+void syspage_images_copy(struct data_file *file, uint32_t page_no, struct syspage_images *images);
+/* Called by the writeback: image is going out / the newest image was acknowledged. */
+void syspage_issued(struct data_file *file, uint32_t page_no, const uint8_t *image);
+void syspage_acked(struct data_file *file, uint32_t page_no);
+
+#endif

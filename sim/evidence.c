@@ -1,0 +1,372 @@
+/*
+ * evidence.c - what an event looked like, as two files; see evidence.h.
+ *
+ * The text says what was known and what was read, in the words of the field; the images follow in
+ * hex, so that it can be handed on as it is.  Fields that only the writer knew (LSN, write time,
+ * the checksums over them) are taken from the image when its header CRC holds; otherwise they are
+ * left out of the comparison, and the text says so.
+ */
+#include "sim/evidence.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "verify/ledger.h"
+
+#define NAME_FILE_CHARS 60 /* of the file's name in the evidence's name */
+#define HEX_BYTES       16 /* of a line */
+#define TIME_TEXT_BYTES 64
+
+/* ---- names ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* NNNNN-class-file-page, without characters that a shell or another system would mind. */
+static void stem_make(const struct finding *finding, char *out, size_t out_size_bytes)
+{
+    char file[NAME_FILE_CHARS + 1];
+    snprintf(file, sizeof file, "%.*s", NAME_FILE_CHARS, base_name(finding->file));
+    for (char *c = file; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_' && *c != '-')
+            *c = '_';
+    const char *class = verdict_info(finding->verdict)->name;
+    if (finding->has_page)
+        snprintf(out, out_size_bytes, "%05u-%s-%s-%" PRIu32, finding->number, class, file,
+                 finding->page_no);
+    else
+        snprintf(out, out_size_bytes, "%05u-%s-%s-at-%" PRIu64, finding->number, class, file,
+                 finding->offset);
+}
+
+/* ---- the facts ---- */
+
+static void time_text(uint64_t realtime_ns, bool utc, char out[TIME_TEXT_BYTES])
+{
+    time_t seconds = (time_t)(realtime_ns / NS_PER_S);
+    struct tm broken;
+    if (!(utc ? gmtime_r(&seconds, &broken) : localtime_r(&seconds, &broken)) ||
+        strftime(out, TIME_TEXT_BYTES, utc ? "%Y-%m-%d %H:%M:%S UTC" : "%Y-%m-%d %H:%M:%S %Z",
+                 &broken) == 0)
+        snprintf(out, TIME_TEXT_BYTES, "unknown");
+}
+
+static void write_place(FILE *out, const struct finding *finding)
+{
+    const struct verdict_info *info = verdict_info(finding->verdict);
+    fprintf(out, "pagestorm evidence 1\n\nevent            %u\n", finding->number);
+    fprintf(out, "class            %s (severity %s, blame %s", info->name,
+            severity_name(info->severity), blame_name(info->blame));
+    fprintf(out, info->sql_error ? ", SQL Server %d)\n" : ")\n", info->sql_error);
+    fprintf(out, "meaning          %s\n", info->sentence);
+    fprintf(out, "file             %s (file uid %u)\n", finding->file, finding->file_uid);
+    if (finding->has_page)
+        fprintf(out, "page             %" PRIu32 "\n", finding->page_no);
+    fprintf(out, "offset           byte %" PRIu64 " of the file, %" PRIu64 " bytes\n",
+            finding->offset, finding->size_bytes);
+    fprintf(out, "device offset    not known\n");
+}
+
+static void write_times(FILE *out, struct ledger *ledger, const struct finding *finding)
+{
+    char utc[TIME_TEXT_BYTES], local[TIME_TEXT_BYTES];
+    time_text(finding->found_ns, true, utc);
+    time_text(finding->found_ns, false, local);
+    fprintf(out, "found            %s (local %s) by %s\n", utc, local,
+            finding->actor[0] ? finding->actor : "the coordinator");
+    if (!finding->has_page || !ledger || !finding->why.generation_expected)
+        return;
+    uint64_t start_ns = ledger_header_of(ledger)->session_start_ns;
+    time_text(start_ns + finding->written_s * NS_PER_S, true, utc);
+    fprintf(out, "last good write  %s, to 8 s, of a change by actor %u\n", utc, finding->writer);
+}
+
+static void write_origin(FILE *out, const struct finding *finding)
+{
+    const struct explanation *why = &finding->why;
+    if (why->has_origin)
+        fprintf(out, "origin           %spage %" PRIu32 " of file uid %u, generation %" PRIu64 "\n",
+                why->origin_other_run ? "of another run: " : "", why->origin_page_no,
+                why->origin_file_uid, why->origin_generation);
+    if (finding->paired)
+        fprintf(out, "other end        %s page %" PRIu32 ", generation %" PRIu64 "\n",
+                finding->other_file, finding->other_page_no, finding->other_generation);
+    if (why->damaged_bits)
+        fprintf(out, "damaged bits     %u\n", why->damaged_bits);
+    if (why->damaged_bits && why->first_bad_offset >= 0)
+        fprintf(out, "first bad byte   %d of the page\n", why->first_bad_offset);
+}
+
+/* The letters that occur, once each. */
+static void write_sectors(FILE *out, const char *sectors)
+{
+    char told[PAGE_SECTORS + 1] = "";
+    size_t count = 0;
+    if (!sectors[0])
+        return;
+    fprintf(out, "sectors          %s (16 of 512 bytes)\n", sectors);
+    for (const char *c = sectors; *c; c++) {
+        if (memchr(told, *c, count))
+            continue;
+        told[count++] = *c;
+        fprintf(out, "                 %c = %s\n", *c, sector_state_text((enum sector_state) * c));
+    }
+}
+
+static void write_looks(FILE *out, const struct finding *finding)
+{
+    if (finding->error)
+        fprintf(out, "error            %d, %s\n", finding->error, strerror(finding->error));
+    fprintf(out, "re-reads         %u", finding->retries);
+    if (finding->retries)
+        fprintf(out, ", %u of them with the same wrong content, %s", finding->agreed,
+                finding->healed ? "the last one was right" : "none was right");
+    fprintf(out, "\n");
+    if (finding->detail[0])
+        fprintf(out, "detail           %s\n", finding->detail);
+}
+
+static void write_facts(FILE *out, struct ledger *ledger, const struct finding *finding)
+{
+    write_place(out, finding);
+    if (finding->why.generation_expected || finding->why.generation_found)
+        fprintf(out,
+                "generation       %" PRIu64 " expected, %" PRIu64
+                " found (0: none could be read)\n",
+                finding->why.generation_expected, finding->why.generation_found);
+    write_times(out, ledger, finding);
+    write_origin(out, finding);
+    write_sectors(out, finding->why.sectors);
+    write_looks(out, finding);
+}
+
+/* ---- images ---- */
+
+static bool is_data_page(const void *image)
+{
+    return page_stamp_of(image)->magic == PAGE_STAMP_MAGIC;
+}
+
+/* The image that the place owed: the caller's, else built from what the ledger knows. */
+static bool expected_image(struct ledger *ledger, const struct finding *finding,
+                           const struct finding_images *images, uint8_t out[PAGE_BYTES])
+{
+    if (images->expected_image) {
+        memcpy(out, images->expected_image, PAGE_BYTES);
+        return true;
+    }
+    if (!ledger || !finding->has_page || !finding->why.generation_expected)
+        return false;
+    const struct ledger_header *header = ledger_header_of(ledger);
+    const struct ledger_file *file = ledger_file_at(ledger, finding->file_uid);
+    struct run_identity run = run_identity_make(header->run_id, header->seed, header->compressible);
+    struct page_identity id = {.file_uid = finding->file_uid,
+                               .incarnation = file->incarnation,
+                               .file_id = file->file_id,
+                               .page_no = finding->page_no,
+                               .generation = finding->why.generation_expected};
+    page_fill(out, &run, &id, finding->writer);
+    return true;
+}
+
+/* Complete a regenerated page with what only its writer knew; false if that cannot be told. */
+static bool seal_like(uint8_t expected[PAGE_BYTES], const uint8_t *read)
+{
+    struct page_stamp *stamp = (struct page_stamp *)(expected + PAGE_STAMP_OFFSET);
+    if (!is_data_page(expected))
+        return true; /* a system page: the run held its image */
+    if (!page_header_crc_ok(read) || page_stamp_of(read)->generation != stamp->generation)
+        return false;
+    stamp->actor = page_stamp_of(read)->actor;
+    page_seal(expected, page_lsn(read), page_stamp_of(read)->write_time_ns);
+    return true;
+}
+
+static void write_hex_line(FILE *out, const uint8_t *bytes, size_t offset, size_t count)
+{
+    fprintf(out, "%04zx ", offset);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, " %02x", bytes[offset + i]);
+    fprintf(out, "\n");
+}
+
+static void write_hex(FILE *out, const char *title, const void *image, size_t size_bytes)
+{
+    const uint8_t *bytes = image;
+    size_t shown = size_bytes < EVIDENCE_BYTES_MAX ? size_bytes : EVIDENCE_BYTES_MAX;
+    fprintf(out, "\n%s (%zu bytes)\n", title, size_bytes);
+    for (size_t at = 0; at < shown; at += HEX_BYTES)
+        write_hex_line(out, bytes, at, shown - at < HEX_BYTES ? shown - at : HEX_BYTES);
+    if (shown < size_bytes)
+        fprintf(out, "... %zu more bytes: see the .bin file\n", size_bytes - shown);
+}
+
+static void write_difference_line(FILE *out, const uint8_t *read, const uint8_t *other, size_t at,
+                                  size_t count)
+{
+    fprintf(out, "%04zx ", at);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, read[at + i] == other[at + i] ? " .." : " %02x",
+                (unsigned)(read[at + i] ^ other[at + i]));
+    fprintf(out, "\n");
+}
+
+/* Lines of read XOR other, from byte `from` on. */
+static void write_differences(FILE *out, const char *title, const uint8_t *read,
+                              const uint8_t *other, size_t from, size_t size_bytes)
+{
+    size_t different = 0, lines = 0, left_out = 0;
+    for (size_t at = from; at < size_bytes; at++)
+        different += read[at] != other[at];
+    fprintf(out, "\n%s: %zu bytes differ\n", title, different);
+    for (size_t at = from; at < size_bytes; at += HEX_BYTES) {
+        size_t count = size_bytes - at < HEX_BYTES ? size_bytes - at : HEX_BYTES;
+        if (memcmp(read + at, other + at, count) == 0)
+            continue;
+        if (lines++ < EVIDENCE_LINES_MAX)
+            write_difference_line(out, read, other, at, count);
+        else
+            left_out++;
+    }
+    if (left_out)
+        fprintf(out, "... %zu more lines differ\n", left_out);
+}
+
+static void write_expected(FILE *out, struct ledger *ledger, const struct finding *finding,
+                           const struct finding_images *images)
+{
+    uint8_t expected[PAGE_BYTES];
+    if (images->size_bytes != PAGE_BYTES || !expected_image(ledger, finding, images, expected))
+        return;
+    size_t from = 0;
+    if (images->read_image && !seal_like(expected, images->read_image)) {
+        from = PAGE_BODY_OFFSET / HEX_BYTES * HEX_BYTES + HEX_BYTES;
+        fprintf(out,
+                "\nThe LSN, write time and checksums of the expected image are known to its "
+                "writer only:\nthey are left blank, and bytes 0-%zu are not compared.\n",
+                from - 1);
+    }
+    write_hex(out, "expected image", expected, sizeof expected);
+    if (images->read_image)
+        write_differences(out, "expected XOR read", images->read_image, expected, from, PAGE_BYTES);
+}
+
+static void write_images(FILE *out, struct ledger *ledger, const struct finding *finding,
+                         const struct finding_images *images)
+{
+    if (images->read_image)
+        write_hex(out, "image as it was read first", images->read_image, images->size_bytes);
+    if (images->read_image && images->last_image)
+        write_differences(
+            out, finding->healed ? "first read XOR the right one" : "first read XOR last read",
+            images->read_image, images->last_image, 0, images->size_bytes);
+    write_expected(out, ledger, finding, images);
+}
+
+/* ---- files ---- */
+
+static int directory_open(const char *directory)
+{
+    if (mkdir(directory, 0755) && errno != EEXIST)
+        return -errno;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static int file_open(int directory, const char *name)
+{
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Everything through the stream reached the disk? Closes it. */
+static int stream_finish(FILE *out)
+{
+    int error = 0;
+    if (fflush(out) || ferror(out))
+        error = errno ? -errno : -EIO;
+    else if (fsync(fileno(out)))
+        error = -errno;
+    if (fclose(out) && !error)
+        error = -errno;
+    return error;
+}
+
+static int stream_open(int directory, const char *name, FILE **out)
+{
+    int fd = file_open(directory, name);
+    if (fd < 0)
+        return fd;
+    *out = fdopen(fd, "w");
+    if (*out)
+        return 0;
+    close(fd);
+    return -ENOMEM;
+}
+
+static int text_write(int directory, const char *name, struct ledger *ledger,
+                      const struct finding *finding, const struct finding_images *images)
+{
+    FILE *out = NULL;
+    int error = stream_open(directory, name, &out);
+    if (error)
+        return error;
+    write_facts(out, ledger, finding);
+    if (images)
+        write_images(out, ledger, finding, images);
+    return stream_finish(out);
+}
+
+static int image_write(int directory, const char *name, const struct finding_images *images)
+{
+    FILE *out = NULL;
+    int error = stream_open(directory, name, &out);
+    if (error)
+        return error;
+    fwrite(images->read_image, 1, images->size_bytes, out);
+    return stream_finish(out);
+}
+
+static int files_write(int directory, const char *stem, struct ledger *ledger,
+                       struct finding *finding, const struct finding_images *images)
+{
+    char text[FINDING_EVIDENCE_MAX], bin[FINDING_EVIDENCE_MAX];
+    snprintf(text, sizeof text, "%s.txt", stem);
+    snprintf(bin, sizeof bin, "%s.bin", stem);
+    memcpy(finding->evidence, text, sizeof text);
+    bool image = images && images->read_image;
+    int error = image ? image_write(directory, bin, images) : 0;
+    if (!error)
+        error = text_write(directory, text, ledger, finding, images);
+    if (!error && fsync(directory))
+        error = -errno;
+    if (error) {
+        unlinkat(directory, text, 0);
+        unlinkat(directory, bin, 0);
+    }
+    return error;
+}
+
+int evidence_write(const char *directory, struct ledger *ledger, struct finding *finding,
+                   const struct finding_images *images)
+{
+    char stem[FINDING_EVIDENCE_MAX - 4]; /* room for ".txt" */
+    stem_make(finding, stem, sizeof stem);
+    int fd = directory_open(directory);
+    if (fd < 0)
+        return fd;
+    int error = files_write(fd, stem, ledger, finding, images);
+    close(fd);
+    return error;
+}

@@ -1,0 +1,47 @@
+/*
+ * fault_rule.h - inside of the fault layer: which rules fire on a transfer, and what was there
+ * before.
+ *
+ * Shared by the fault layer's own files only.  Functions taking the config are called with its lock
+ * held unless they say otherwise.
+ */
+#ifndef SIM_FAULT_RULE_H
+#define SIM_FAULT_RULE_H
+
+#include "sim/engine_fault.h"
+
+/* A rule that fired on a request. */
+struct fault_hit {
+    unsigned rule;
+    size_t skip, size_bytes; /* the touched part, from the start of the transfer */
+};
+
+/* One transfer as the rules see it. */
+struct fault_range {
+    enum io_op op;
+    const struct io_target *target;
+    uint64_t offset;
+    size_t size_bytes;
+};
+
+/* Count the transfer, let the rules match; hits has room for FAULT_RULES_MAX. */
+unsigned fault_match(struct fault_config *config, const struct fault_range *range,
+                     struct fault_hit *hits);
+void fault_record(struct fault_config *config, const struct fault_range *range,
+                  const struct fault_hit *hit, uint64_t time_ns);
+
+/* Before a write: keep what its range holds where a FAULT_STALE rule may ask for it. */
+void fault_preimage_keep(struct fault_config *config, const struct fault_range *range);
+bool fault_preimage_exists(const struct fault_config *config, const struct fault_range *range);
+/* Lay what the range held before its last write over data (which holds the range). */
+void fault_preimage_lay(const struct fault_config *config, const struct fault_range *range,
+                        unsigned char *data);
+void fault_preimage_clear(struct fault_config *config);
+
+/* Read through a descriptor that may demand alignment; zeros beyond the end of file. Any thread. */
+int fault_pread(const struct io_target *target, void *data, size_t size_bytes, uint64_t offset)
+    __attribute__((warn_unused_result));
+int fault_pwrite(const struct io_target *target, const void *data, size_t size_bytes,
+                 uint64_t offset) __attribute__((warn_unused_result));
+
+#endif

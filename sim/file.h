@@ -1,0 +1,79 @@
+/*
+ * file.h - a database or log file: created, owned, locked, grown to size, closed.
+ *
+ * Safety: a file is opened with O_NOFOLLOW, locked (open file description lock), and its mark is
+ * read through that same descriptor before anything is done to it; device and inode are compared
+ * with the path again before it is deleted.  What does not carry our mark is refused and stays
+ * byte-identical. A new file appears under its name only with its mark in page 0 (O_TMPFILE and
+ * linkat, else O_EXCL), so that a kill during creation leaves nothing that looks foreign.
+ *
+ * Threads: everything here runs before the workers start or after they stopped, but for
+ * target.size_bytes.  Errors: 0 or -errno, with a message for people in *message
+ * (FILE_MESSAGE_MAX). With 0 the message is empty or a warning that belongs in the start echo (no
+ * O_DIRECT here).
+ */
+#ifndef SIM_FILE_H
+#define SIM_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/io.h"
+#include "verify/syspage.h"
+
+#define FILE_MESSAGE_MAX 1024
+
+struct file {
+    struct io_target target;
+    char *path;            /* absolute */
+    struct file_mark mark; /* what page 0 carries */
+    uint32_t size_pages;
+    uint64_t device, inode;
+    bool direct;        /* O_DIRECT in effect */
+    bool created_by_us; /* never-written space must read as zeros */
+};
+
+struct file_open {
+    const char *path;
+    bool direct;                  /* NoBuffering */
+    bool dsync;                   /* WriteThrough */
+    bool stamp;                   /* StampFiles: write zeros instead of fallocate (data files) */
+    bool delete_own;              /* DeleteFilesAtStartup */
+    uint32_t forced_sector_bytes; /* 512 or 4096; 0 = find out */
+};
+
+enum file_owner {
+    FILE_ABSENT,        /* no such file; the directory is writable */
+    FILE_OURS,          /* carries our mark, lock free */
+    FILE_FOREIGN,       /* anything else: not a regular file of ours */
+    FILE_IN_USE,        /* ours, and another process holds the lock */
+    FILE_DIRECTORY_BAD, /* the directory is missing or not writable */
+};
+/* Look, without changing anything.  message says what is there and what to do. */
+enum file_owner file_probe(const char *path, struct file_mark *mark, char *message);
+
+/* Find alignment, create (or replace our own), write the mark (page 0), allocate to size_pages,
+ * lock. The sector size that was found is stored in mark->sector_bytes before page 0 is written.  A
+ * data file's space is allocated (fallocate) and reads as zeros; with stamp it is written.  A log
+ * file is filled by the caller (its contents are formatted). */
+int file_create(struct file *file, const struct file_open *how, struct file_mark *mark,
+                uint32_t size_pages, char *message) __attribute__((warn_unused_result));
+/* Open an existing file of ours, read-only (shared lock) or read-write (exclusive lock).  Its size
+ * is what the file has now; mark.size_pages says what it should have. */
+int file_open_own(struct file *file, const char *path, bool writable, bool direct, char *message)
+    __attribute__((warn_unused_result));
+/* Size, device and inode as they should be?  0, -ENOENT/-ESTALE (replaced), -EFBIG/-ENODATA (size).
+ */
+int file_check_identity(const struct file *file, uint64_t *size_bytes_now)
+    __attribute__((warn_unused_result));
+void file_close(struct file *file); /* zeroed file is fine */
+/* Remove a file that carries our mark, checked through the descriptor under its lock: 0, -ENOENT,
+ * -EPERM (not ours: left alone), -EBUSY (in use) or another -errno. */
+int file_delete_own(const char *path, char *message) __attribute__((warn_unused_result));
+
+/* Bytes that may be used on the file system of path, the file system's own reserve (root's blocks)
+ * taken off; total for the 5 % rule. */
+int file_system_space(const char *directory, uint64_t *available_bytes, uint64_t *total_bytes,
+                      uint64_t *device) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,93 @@
+/* final_audit.c - see final_audit.h. */
+#include "sim/final_audit.h"
+
+struct final_audit {
+    struct audit_cursor *cursor;
+};
+
+static size_t audit_state_size(const void *settings)
+{
+    (void)settings;
+    return sizeof(struct final_audit);
+}
+
+static void audit_init(void *state, const void *settings, uint64_t seed, unsigned actor_index)
+{
+    (void)settings;
+    (void)seed;
+    (void)actor_index;
+    ((struct final_audit *)state)->cursor = NULL;
+}
+
+static uint32_t chunks_of(const struct pattern_file *file)
+{
+    return (file->size_pages + AUDIT_PAGES_MAX - 1) / AUDIT_PAGES_MAX;
+}
+
+static void audit_next(void *state, const struct pattern_view *view, struct op *out)
+{
+    struct final_audit *audit = state;
+    uint64_t chunk = atomic_fetch_add(&audit->cursor->next_chunk, 1);
+    *out = (struct op){.kind = OP_END};
+    for (unsigned i = 0; i < view->file_count; i++) {
+        uint32_t chunks = chunks_of(&view->files[i]);
+        if (chunk < chunks) {
+            *out = (struct op){.kind = OP_AUDIT,
+                               .file = i,
+                               .first_page = (uint32_t)chunk * AUDIT_PAGES_MAX,
+                               .page_count = AUDIT_PAGES_MAX};
+            return;
+        }
+        chunk -= chunks;
+    }
+}
+
+const struct pattern pattern_final_audit = {
+    .name = "AuditPass",
+    .help = "reads and verifies every page at the end of a cycle",
+    .state_size = audit_state_size,
+    .init = audit_init,
+    .next = audit_next,
+};
+
+void final_audit_share(struct actor *actor, struct audit_cursor *cursor)
+{
+    ((struct final_audit *)actor->state)->cursor = cursor;
+}
+
+/* ---- one checkpoint ---- */
+
+struct one_checkpoint {
+    bool done;
+};
+
+static size_t checkpoint_state_size(const void *settings)
+{
+    (void)settings;
+    return sizeof(struct one_checkpoint);
+}
+
+static void checkpoint_init(void *state, const void *settings, uint64_t seed, unsigned actor_index)
+{
+    (void)settings;
+    (void)seed;
+    (void)actor_index;
+    ((struct one_checkpoint *)state)->done = false;
+}
+
+static void checkpoint_next(void *state, const struct pattern_view *view, struct op *out)
+{
+    (void)view;
+    struct one_checkpoint *one = state;
+    *out = (struct op){.kind = one->done ? OP_END : OP_CHECKPOINT};
+    one->done = true;
+}
+
+const struct pattern pattern_one_checkpoint = {
+    .name = "Checkpoint",
+    .help = "the checkpoint at the end of a phase",
+    .per_database = true,
+    .state_size = checkpoint_state_size,
+    .init = checkpoint_init,
+    .next = checkpoint_next,
+};

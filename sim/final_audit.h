@@ -1,0 +1,23 @@
+/*
+ * final_audit.h - the audit of every page at the end of a cycle: one actor a worker, taking ranges
+ * in turn from a shared cursor, with the executor of page_audit.c; and one-shot checkpoints.
+ *
+ * These are patterns without options that the run itself uses; users cannot ask for them.
+ */
+#ifndef SIM_FINAL_AUDIT_H
+#define SIM_FINAL_AUDIT_H
+
+#include "sim/actor.h"
+
+/* State of an audit actor: the cursor is shared by all of them. */
+struct audit_cursor {
+    _Atomic uint64_t next_chunk; /* over all files: chunks of AUDIT_PAGES_MAX pages */
+};
+
+extern const struct pattern pattern_final_audit;
+extern const struct pattern pattern_one_checkpoint; /* per_database, but no service */
+
+/* After actor_init. */
+void final_audit_share(struct actor *actor, struct audit_cursor *cursor);
+
+#endif

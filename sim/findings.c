@@ -1,0 +1,219 @@
+/*
+ * findings.c - the list of events, and what happens to each; see findings.h.
+ *
+ * Invariants: an event is quarantined, on disk as evidence and in the list before finding_report()
+ * returns; announce and stop run outside the lock, after that.  Memory is bounded by FINDINGS_MAX.
+ * What it does not do: name a fault (explain.c, page_fault.c) or join two ends of one (pairing.c).
+ */
+#include "sim/findings.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/evidence.h"
+#include "verify/ledger.h"
+
+int findings_init(struct findings *findings, struct clock *clock, struct ledger *ledger,
+                  const char *evidence_dir, bool stop_on_error)
+{
+    memset(findings, 0, sizeof *findings);
+    findings->list = calloc(FINDINGS_MAX, sizeof *findings->list);
+    if (!findings->list)
+        return -ENOMEM;
+    findings->clock = clock;
+    findings->ledger = ledger;
+    findings->evidence_dir = evidence_dir;
+    findings->stop_on_error = stop_on_error;
+    pthread_mutex_init(&findings->lock, NULL);
+    return 0;
+}
+
+void findings_free(struct findings *findings)
+{
+    if (!findings->list)
+        return;
+    free(findings->list);
+    pthread_mutex_destroy(&findings->lock);
+    memset(findings, 0, sizeof *findings);
+}
+
+static enum severity severity_of(enum verdict verdict)
+{
+    return verdict_info(verdict)->severity;
+}
+
+/* ---- is it known? (under the lock) ---- */
+
+static bool same_place(const struct finding *known, const struct finding *finding)
+{
+    if (known->file_uid != finding->file_uid || known->has_page != finding->has_page)
+        return false;
+    if (known->has_page)
+        return known->page_no == finding->page_no;
+    bool size = finding->verdict == VERDICT_truncated_file && known->verdict == finding->verdict;
+    return size || known->offset == finding->offset;
+}
+
+static bool stands_for(const struct finding *known, const struct finding *finding)
+{
+    if (severity_of(finding->verdict) == SEVERITY_INTEGRITY)
+        return severity_of(known->verdict) == SEVERITY_INTEGRITY && !known->healed &&
+               same_place(known, finding);
+    return known->verdict == finding->verdict && known->file_uid == finding->file_uid;
+}
+
+/* The event that already stands for this finding, or NULL. */
+static struct finding *find_known(struct findings *findings, const struct finding *finding)
+{
+    for (unsigned i = 0; i < findings->count; i++)
+        if (stands_for(&findings->list[i], finding))
+            return &findings->list[i];
+    return NULL;
+}
+
+/* Beyond the list the ledger remembers. */
+static bool is_quarantined(struct findings *findings, const struct finding *finding)
+{
+    if (!findings->ledger || !finding->has_page || findings->count < FINDINGS_MAX)
+        return false;
+    return ledger_view(findings->ledger, finding->file_uid, finding->page_no).state ==
+           LEDGER_QUARANTINED;
+}
+
+/* True: counted or ignored, nothing more to do. */
+static bool fold(struct findings *findings, const struct finding *finding)
+{
+    struct finding *known = find_known(findings, finding);
+    if (severity_of(finding->verdict) == SEVERITY_INTEGRITY)
+        return known || is_quarantined(findings, finding);
+    bool one_by_one = finding->verdict == VERDICT_read_retry &&
+                      findings->by_verdict[finding->verdict] < FINDINGS_RETRIES_MAX;
+    if (!known || one_by_one)
+        return false;
+    known->times++;
+    findings->by_verdict[finding->verdict]++;
+    return true;
+}
+
+/* ---- a new event ---- */
+
+static bool wants_evidence(struct findings *findings, const struct finding *finding)
+{
+    if (!findings->evidence_dir)
+        return false;
+    if (severity_of(finding->verdict) != SEVERITY_INTEGRITY)
+        return true; /* there are few: they are folded */
+    return findings->evidence_count < EVIDENCE_EVENTS_MAX && ++findings->evidence_count;
+}
+
+/* Number and list place; NULL when the list is full. Under the lock. */
+static struct finding *enter(struct findings *findings, struct finding *finding)
+{
+    findings->by_verdict[finding->verdict]++;
+    if (findings->count == FINDINGS_MAX)
+        return NULL;
+    struct finding *entry = &findings->list[findings->count];
+    finding->number = ++findings->count;
+    *entry = *finding;
+    return entry;
+}
+
+static void quarantine(struct findings *findings, const struct finding *finding)
+{
+    if (findings->ledger && finding->has_page && !finding->healed &&
+        severity_of(finding->verdict) == SEVERITY_INTEGRITY)
+        ledger_quarantine(findings->ledger, finding->file_uid, finding->page_no);
+}
+
+static void write_evidence(struct findings *findings, struct finding *event, struct finding *entry,
+                           const struct finding_images *images)
+{
+    int error = evidence_write(findings->evidence_dir, findings->ledger, event, images);
+    if (error) {
+        event->evidence[0] = '\0';
+        size_t used = strlen(event->detail);
+        snprintf(event->detail + used, sizeof event->detail - used,
+                 "%sits evidence could not be written: %s", used ? "; " : "", strerror(-error));
+    }
+    pthread_mutex_lock(&findings->lock);
+    memcpy(entry->evidence, event->evidence, sizeof entry->evidence);
+    memcpy(entry->detail, event->detail, sizeof entry->detail);
+    pthread_mutex_unlock(&findings->lock);
+}
+
+static bool stops_the_run(const struct findings *findings, const struct finding *finding)
+{
+    enum severity severity = severity_of(finding->verdict);
+    return findings->stop_on_error &&
+           (severity == SEVERITY_INTEGRITY || severity == SEVERITY_IO_ERROR);
+}
+
+void finding_report(struct findings *findings, const struct finding *finding,
+                    const struct finding_images *images)
+{
+    assert(finding->verdict != VERDICT_NONE && finding->verdict < VERDICT_COUNT);
+    struct finding event = *finding;
+    event.found_ns = clock_realtime_ns(findings->clock);
+    event.times = 1;
+
+    pthread_mutex_lock(&findings->lock);
+    bool folded = fold(findings, &event);
+    struct finding *entry = folded ? NULL : enter(findings, &event);
+    bool evidence = entry && wants_evidence(findings, &event);
+    if (!folded)
+        quarantine(findings, &event);
+    pthread_mutex_unlock(&findings->lock);
+    if (folded)
+        return;
+    if (evidence)
+        write_evidence(findings, &event, entry, images);
+    if (entry && findings->announce)
+        findings->announce(findings->context, &event);
+    if (findings->stop && stops_the_run(findings, &event))
+        findings->stop(findings->context, &event);
+}
+
+/* ---- looking and joining ---- */
+
+uint64_t findings_count(struct findings *findings, enum severity severity)
+{
+    uint64_t sum = 0;
+    pthread_mutex_lock(&findings->lock);
+    for (int i = VERDICT_NONE + 1; i < VERDICT_COUNT; i++)
+        if (severity_of((enum verdict)i) == severity)
+            sum += findings->by_verdict[i];
+    pthread_mutex_unlock(&findings->lock);
+    return sum;
+}
+
+struct finding *findings_at(struct findings *findings, uint16_t file_uid, uint32_t page_no)
+{
+    for (unsigned i = 0; i < findings->count; i++) {
+        struct finding *known = &findings->list[i];
+        if (known->has_page && known->file_uid == file_uid && known->page_no == page_no &&
+            !known->healed && !known->amended && severity_of(known->verdict) == SEVERITY_INTEGRITY)
+            return known;
+    }
+    return NULL;
+}
+
+void finding_rename(struct findings *findings, struct finding *finding, enum verdict verdict)
+{
+    pthread_mutex_lock(&findings->lock);
+    findings->by_verdict[finding->verdict]--;
+    findings->by_verdict[verdict]++;
+    finding->verdict = verdict;
+    pthread_mutex_unlock(&findings->lock);
+}
+
+void finding_drop(struct findings *findings, struct finding *finding)
+{
+    pthread_mutex_lock(&findings->lock);
+    if (!finding->amended)
+        findings->by_verdict[finding->verdict]--;
+    finding->amended = true;
+    pthread_mutex_unlock(&findings->lock);
+}

@@ -1,0 +1,103 @@
+/*
+ * findings.h - the list of broken promises of a run, and what is done with each.
+ *
+ * finding_report() is called by whoever proved a fault, from any worker.  It gives the event a
+ * number, writes its evidence before it returns, quarantines the page in the ledger so that one
+ * physical fault stays one event, prints one line, counts, and stops the run when StopOnError says
+ * so. The first FINDINGS_MAX events are kept whole; beyond that only the counts grow.
+ *
+ * One event for one fault:
+ *  - integrity: a page, or a place in a file, with a persistent finding is not reported again; one
+ * that healed leaves the page open, so what comes later is another event;
+ *  - io_error and warning: the first of a class in a file is kept, the later ones are counted in
+ *    `times` (of read_retry, SQL Server's 825, the first FINDINGS_RETRIES_MAX are kept).
+ * StopOnError stops at integrity and io_error events, not at warnings.
+ *
+ * At the end findings_pair() joins the two ends of a misdirection: the victim (it holds another
+ * page's content) and the home page (it was not written).
+ *
+ * Locks: one mutex, taken last.
+ */
+#ifndef SIM_FINDINGS_H
+#define SIM_FINDINGS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "sim/clock.h"
+#include "verify/explain.h"
+
+#define FINDINGS_MAX         1000
+#define FINDINGS_RETRIES_MAX 100 /* read_retry events kept one by one */
+#define FINDING_FILE_MAX     512
+#define FINDING_DETAIL_MAX   400
+#define FINDING_EVIDENCE_MAX 128
+
+struct finding {
+    unsigned number; /* from 1; set by finding_report */
+    enum verdict verdict;
+    char file[FINDING_FILE_MAX]; /* path */
+    uint16_t file_uid;
+    bool has_page;
+    uint32_t page_no;
+    uint64_t offset;        /* in the file */
+    uint64_t size_bytes;    /* of the affected range */
+    struct explanation why; /* data pages; else zeroed */
+    unsigned retries;       /* reads after the first */
+    unsigned agreed;        /* of them with the same wrong image */
+    bool healed;
+    int error;          /* errno of the system, or 0 */
+    char actor[32];     /* who met it */
+    uint16_t writer;    /* actor number of the last good write */
+    uint64_t written_s; /* when, seconds since session start (8 s coarse) */
+    uint64_t found_ns;  /* realtime; set by finding_report */
+    bool paired;        /* the other end was found */
+    char other_file[FINDING_FILE_MAX];
+    uint32_t other_page_no;
+    uint64_t other_generation;
+    char detail[FINDING_DETAIL_MAX];     /* one sentence of fact */
+    char evidence[FINDING_EVIDENCE_MAX]; /* file name under evidence/, "" if none */
+    bool amended;                        /* dropped: joined into another event */
+    uint64_t times; /* events of this kind that this one stands for; at least 1 */
+};
+
+/* Images for the evidence file; each may be NULL. */
+struct finding_images {
+    const void *read_image, *last_image, *expected_image;
+    size_t size_bytes;
+};
+
+struct findings {
+    pthread_mutex_t lock;
+    struct clock *clock;
+    struct ledger *ledger;
+    const char *evidence_dir; /* NULL: no files */
+    bool stop_on_error;
+    void (*stop)(void *context, const struct finding *finding);     /* StopOnError */
+    void (*announce)(void *context, const struct finding *finding); /* one line for people */
+    void *context;
+    struct finding *list;    /* FINDINGS_MAX, allocated at init */
+    unsigned count;          /* kept in list */
+    unsigned evidence_count; /* integrity events with evidence files */
+    uint64_t by_verdict[VERDICT_COUNT];
+};
+
+int findings_init(struct findings *findings, struct clock *clock, struct ledger *ledger,
+                  const char *evidence_dir, bool stop_on_error) __attribute__((warn_unused_result));
+void findings_free(struct findings *findings);
+void finding_report(struct findings *findings, const struct finding *finding,
+                    const struct finding_images *images);
+/* Number of events of a severity (amended ones not counted). */
+uint64_t findings_count(struct findings *findings, enum severity severity);
+/* The persistent event of severity integrity that stands on a page, or NULL.  For the pairing: no
+ * worker is running. */
+struct finding *findings_at(struct findings *findings, uint16_t file_uid, uint32_t page_no);
+/* Give an event another class, or drop it because it is the other end of a second one. */
+void finding_rename(struct findings *findings, struct finding *finding, enum verdict verdict);
+void finding_drop(struct findings *findings, struct finding *finding);
+/* One line: `LOST WRITE sqliosim.mdx page 4711: generation 8 read, 9 was acknowledged (SQL Server:
+ * 824)` */
+void finding_line(const struct finding *finding, char *out, size_t out_size_bytes);
+
+#endif

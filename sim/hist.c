@@ -1,0 +1,93 @@
+/*
+ * hist.c - the log-linear latency histogram.
+ *
+ * Invariant: a bucket at or above 64 ns is at most 1/64 of its lower bound wide, so that its middle
+ * is within 0.8 % of every value in it; below 64 ns each value has its own bucket.  Values of 2^41
+ * ns and more share the last bucket; min, max and sum stay exact for them, too.
+ */
+#include "sim/hist.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define SUB_COUNT (1u << HIST_SUB_BITS)
+
+static unsigned bucket_of(uint64_t ns)
+{
+    if (ns < SUB_COUNT)
+        return (unsigned)ns;
+    unsigned exponent = 63 - (unsigned)__builtin_clzll(ns);
+    unsigned shift = exponent - HIST_SUB_BITS;
+    unsigned index = (shift << HIST_SUB_BITS) + (unsigned)(ns >> shift);
+    return index < HIST_BUCKETS ? index : HIST_BUCKETS - 1;
+}
+
+uint64_t hist_bucket_low_ns(unsigned index)
+{
+    if (index < SUB_COUNT)
+        return index;
+    unsigned shift = (index >> HIST_SUB_BITS) - 1;
+    return (uint64_t)(SUB_COUNT + (index & (SUB_COUNT - 1))) << shift;
+}
+
+uint64_t hist_bucket_high_ns(unsigned index)
+{
+    return hist_bucket_low_ns(index + 1);
+}
+
+void hist_add(struct hist *hist, uint64_t ns)
+{
+    if (hist->count == 0 || ns < hist->min_ns)
+        hist->min_ns = ns;
+    if (ns > hist->max_ns)
+        hist->max_ns = ns;
+    hist->count++;
+    hist->sum_ns += ns;
+    hist->buckets[bucket_of(ns)]++;
+}
+
+void hist_merge(struct hist *into, const struct hist *from)
+{
+    if (from->count == 0)
+        return;
+    if (into->count == 0 || from->min_ns < into->min_ns)
+        into->min_ns = from->min_ns;
+    if (from->max_ns > into->max_ns)
+        into->max_ns = from->max_ns;
+    into->count += from->count;
+    into->sum_ns += from->sum_ns;
+    for (size_t i = 0; i < HIST_BUCKETS; i++)
+        into->buckets[i] += from->buckets[i];
+}
+
+static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
+{
+    return ns < low ? low : ns > high ? high : ns;
+}
+
+/* The smallest value that at least quantile of all values do not exceed (nearest rank). */
+uint64_t hist_quantile_ns(const struct hist *hist, double quantile)
+{
+    if (hist->count == 0)
+        return 0;
+    if (quantile <= 0)
+        return hist->min_ns;
+    if (quantile >= 1)
+        return hist->max_ns;
+    uint64_t rank = (uint64_t)ceil(quantile * (double)hist->count);
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+        seen += hist->buckets[i];
+        if (seen < rank)
+            continue;
+        uint64_t low = hist_bucket_low_ns(i);
+        uint64_t middle = low + (hist_bucket_high_ns(i) - low) / 2;
+        return clamp(middle, hist->min_ns, hist->max_ns);
+    }
+    return hist->max_ns;
+}
+
+double hist_mean_ns(const struct hist *hist)
+{
+    return hist->count ? (double)hist->sum_ns / (double)hist->count : 0;
+}

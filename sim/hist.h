@@ -1,0 +1,32 @@
+/*
+ * hist.h - latency histogram: fixed size, mergeable, at most 1 % error from 1 us to 10 min.
+ *
+ * Log-linear buckets (64 linear steps per power of two) of ns.  Percentiles report the middle of
+ * the bucket; min, max and sum are exact.  Threads: one writer; merged by the reporter after it
+ * stopped or from a copy.
+ */
+#ifndef SIM_HIST_H
+#define SIM_HIST_H
+
+#include <stdint.h>
+
+#define HIST_SUB_BITS 6
+#define HIST_BUCKETS  ((41 - HIST_SUB_BITS + 1) << HIST_SUB_BITS) /* to 2^41 ns = 36 min */
+
+struct hist {
+    uint64_t count;
+    uint64_t sum_ns;
+    uint64_t min_ns, max_ns;
+    uint64_t buckets[HIST_BUCKETS];
+};
+
+void hist_add(struct hist *hist, uint64_t ns);
+void hist_merge(struct hist *into, const struct hist *from);
+/* quantile 0..1; 0 when empty. */
+uint64_t hist_quantile_ns(const struct hist *hist, double quantile);
+double hist_mean_ns(const struct hist *hist);
+/* Bounds of bucket index, for the report. */
+uint64_t hist_bucket_low_ns(unsigned index);
+uint64_t hist_bucket_high_ns(unsigned index);
+
+#endif

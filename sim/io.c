@@ -1,0 +1,260 @@
+/*
+ * io.c - the wrapper: every request of a run passes here.
+ *
+ * Invariants: those of io.h.  done() runs in io_poll only and never inside an engine call, so it
+ * may submit, and may free its request.  The rest of a short transfer goes before waiting requests.
+ * What it does not do: retries after an error, poisoning of read buffers, judging what was read.
+ */
+#include "sim/io.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "sim/iov.h"
+
+#define NO_PROGRESS_MAX 2 /* transfers without progress at one place that end a request */
+
+void io_init(struct io *io, struct io_engine *engine, struct clock *clock, struct stats *stats,
+             enum phase *phase)
+{
+    *io = (struct io){.engine = engine, .clock = clock, .stats = stats, .phase = phase};
+}
+
+static bool is_aligned(uint64_t value, uint32_t align)
+{
+    return (value & (align - 1)) == 0;
+}
+
+static void check_alignment(const struct io_req *req)
+{
+    const struct io_target *target = req->target;
+    assert(target->align_bytes && is_aligned(target->align_bytes, target->align_bytes));
+    assert(target->memory_align_bytes &&
+           is_aligned(target->memory_align_bytes, target->memory_align_bytes));
+    assert(is_aligned(req->offset, target->align_bytes));
+    assert(req->iov_count > 0 && req->iov_count <= IO_IOV_MAX);
+    for (unsigned i = 0; i < req->iov_count; i++) {
+        assert(is_aligned((uintptr_t)req->iov[i].iov_base, target->memory_align_bytes));
+        assert(is_aligned(req->iov[i].iov_len, target->align_bytes));
+    }
+}
+
+static void check_bounds(const struct io_req *req)
+{
+    uint64_t size = atomic_load_explicit(&req->target->size_bytes, memory_order_acquire);
+    assert(req->total_bytes > 0);
+    assert(req->offset <= size && req->total_bytes <= size - req->offset);
+}
+
+/* Log before page. */
+static void check_log_durable(const struct io_req *req)
+{
+    if (req->log_durable == NULL) {
+        assert(req->log_position_needed == 0);
+        return;
+    }
+    assert(req->op == IO_WRITE);
+    assert(atomic_load_explicit(req->log_durable, memory_order_acquire) > req->log_position_needed);
+}
+
+static void prepare(struct io *io, struct io_req *req)
+{
+    assert(req->done != NULL && req->target != NULL && req->stream < STREAM_COUNT);
+    req->total_bytes = req->op == IO_FLUSH ? 0 : iov_bytes(req->iov, req->iov_count);
+    if (req->op != IO_FLUSH) {
+        check_alignment(req);
+        check_bounds(req);
+    }
+    check_log_durable(req);
+    req->phase = io->phase ? *io->phase : (enum phase)0;
+    req->intended_ns = req->due_ns ? req->due_ns : clock_now_ns(io->clock);
+    req->result = 0;
+    req->was_short = false;
+    req->short_count = 0;
+    req->moved_bytes = 0;
+    req->engine_offset = req->offset;
+    req->engine_iov = req->iov;
+    req->engine_iov_count = req->iov_count;
+}
+
+/* True when the engine took it. */
+static bool hand_over(struct io *io, struct io_req *req)
+{
+    if (!req->was_short)
+        req->submit_ns = clock_now_ns(io->clock);
+    req->completed_ns = 0;
+    req->engine_result = 0;
+    int r = io->engine->ops->submit(io->engine, req);
+    assert(r == 0 || r == -EAGAIN);
+    return r == 0;
+}
+
+static void queue_append(struct io *io, struct io_req *req)
+{
+    req->next = NULL;
+    if (io->queue_tail)
+        io->queue_tail->next = req;
+    else
+        io->queue_head = req;
+    io->queue_tail = req;
+}
+
+static void queue_prepend(struct io *io, struct io_req *req)
+{
+    req->next = io->queue_head;
+    io->queue_head = req;
+    if (io->queue_tail == NULL)
+        io->queue_tail = req;
+}
+
+static void queue_pump(struct io *io)
+{
+    while (io->queue_head) {
+        struct io_req *req = io->queue_head;
+        struct io_req *rest = req->next;
+        if (!hand_over(io, req)) {
+            req->next = rest;
+            return;
+        }
+        io->queue_head = rest;
+        if (rest == NULL)
+            io->queue_tail = NULL;
+    }
+}
+
+void io_submit(struct io *io, struct io_req *req)
+{
+    prepare(io, req);
+    io->pending++;
+    if (io->queue_head || !hand_over(io, req))
+        queue_append(io, req);
+}
+
+static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+static void finish(struct io *io, struct io_req *req, int result)
+{
+    req->result = result;
+    req->done_ns = req->completed_ns ? req->completed_ns : clock_now_ns(io->clock);
+    assert(io->pending > 0);
+    io->pending--;
+    if (result == 0 && io->stats)
+        stats_add(io->stats, req->phase, req->stream, req->total_bytes,
+                  elapsed(req->submit_ns, req->done_ns), elapsed(req->intended_ns, req->done_ns));
+    req->done(req);
+}
+
+/* Where the rest of a transfer of bytes_done may start: aligned in the file and in memory. */
+static uint64_t resume_position(const struct io_req *req, uint64_t bytes_done)
+{
+    const struct io_target *target = req->target;
+    uint64_t align = target->align_bytes > target->memory_align_bytes ? target->align_bytes
+                                                                      : target->memory_align_bytes;
+    uint64_t start = 0;
+    unsigned i = 0;
+    while (bytes_done - start >= req->iov[i].iov_len)
+        start += req->iov[i++].iov_len;
+    return start + ((bytes_done - start) & ~(align - 1));
+}
+
+static void resume(struct io *io, struct io_req *req)
+{
+    req->engine_iov_count = iov_slice(req->resume_iov, req->iov, req->iov_count, req->moved_bytes,
+                                      req->total_bytes - req->moved_bytes);
+    req->engine_iov = req->resume_iov;
+    req->engine_offset = req->offset + req->moved_bytes;
+    if (!hand_over(io, req))
+        queue_prepend(io, req);
+}
+
+/* One transfer ended; true if its request did, too. */
+static bool settle(struct io *io, struct io_req *req)
+{
+    ssize_t moved = req->engine_result;
+    if (moved < 0 || req->op == IO_FLUSH) {
+        finish(io, req, moved < 0 ? (int)moved : 0);
+        return true;
+    }
+    uint64_t reached = req->moved_bytes + (uint64_t)moved;
+    assert(reached <= req->total_bytes);
+    if (reached == req->total_bytes) {
+        req->moved_bytes = reached;
+        finish(io, req, 0);
+        return true;
+    }
+    req->was_short = true;
+    if (io->stats)
+        io->stats->counters.short_ios++;
+    uint64_t position = resume_position(req, reached);
+    /* A file end inside a sector can put the position before the last one: that is no progress. */
+    req->short_count = position > req->moved_bytes ? 0 : req->short_count + 1;
+    if (req->short_count >= NO_PROGRESS_MAX) {
+        finish(io, req, req->op == IO_READ ? -ENODATA : -ENOSPC);
+        return true;
+    }
+    if (position > req->moved_bytes)
+        req->moved_bytes = position;
+    resume(io, req);
+    return false;
+}
+
+static unsigned settle_all(struct io *io, struct io_req *list)
+{
+    unsigned done = 0;
+    while (list) {
+        struct io_req *req = list;
+        list = req->next; /* before done(), which may reuse or free the request */
+        req->next = NULL;
+        done += settle(io, req);
+    }
+    return done;
+}
+
+/* No more transfers than can arrive, or a wait for min would outlast the queue behind the depth; at
+ * least one, since an idle worker waits here for its deadline or a wake. */
+static unsigned transfers_to_wait_for(const struct io *io, unsigned missing)
+{
+    unsigned possible = io->engine->outstanding > 0 ? io->engine->outstanding : 1;
+    return missing < possible ? missing : possible;
+}
+
+unsigned io_poll(struct io *io, unsigned min, uint64_t deadline_ns)
+{
+    unsigned done = 0;
+    for (;;) {
+        queue_pump(io);
+        unsigned ask = done < min ? transfers_to_wait_for(io, min - done) : 0;
+        struct io_req *list = NULL;
+        int got = io->engine->ops->reap(io->engine, ask, deadline_ns, &list);
+        assert(got >= 0);
+        done += settle_all(io, list);
+        queue_pump(io);
+        if (done >= min || (unsigned)got < ask)
+            return done;
+    }
+}
+
+void io_wake(struct io *io)
+{
+    io->engine->ops->wake(io->engine);
+}
+
+static void run_done(struct io_req *req)
+{
+    *(bool *)req->context = true;
+}
+
+int io_run(struct io *io, struct io_req *req)
+{
+    bool finished = false;
+    req->done = run_done;
+    req->context = &finished;
+    io_submit(io, req);
+    while (!finished)
+        io_poll(io, 1, UINT64_MAX);
+    return req->result;
+}

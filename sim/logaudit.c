@@ -1,0 +1,360 @@
+/*
+ * logaudit.c - see logaudit.h.
+ *
+ * Invariant: one event a spot.  A VLF that holds fewer blocks than were written is reported where
+ * its blocks end, unless the scan named damage in it; VLFs behind it that hold none belong to the
+ * same spot, for a lost tail is one fault however long it is.
+ */
+#include "sim/logaudit.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/log_spot.h"
+#include "verify/logscan.h"
+
+/* What was found of one VLF of the log writer. */
+struct vlf_seen {
+    uint64_t blocks;
+    uint64_t end; /* file offset behind the last one */
+};
+
+struct log_look {
+    struct run *run;
+    struct database *db;
+    struct log_scan scan;
+    struct vlf_seen seen[VLF_MAX];
+    uint64_t bad_offset; /* of a read that failed for good */
+    unsigned retries;    /* of reads */
+    int error;           /* of the scan */
+};
+
+/* ---- reading ---- */
+
+static int read_once(struct log_look *look, uint64_t offset, void *buf, size_t size_bytes)
+{
+    struct iovec iov = {buf, size_bytes};
+    struct io_req req = {.op = IO_READ,
+                         .stream = STREAM_log_read,
+                         .target = &look->db->log.target,
+                         .offset = offset,
+                         .iov = &iov,
+                         .iov_count = 1};
+    return io_run(&look->run->io, &req);
+}
+
+static void report_retry(struct log_look *look, uint64_t offset, size_t size_bytes, int error,
+                         unsigned retries)
+{
+    struct finding finding = {.verdict = VERDICT_read_retry,
+                              .offset = offset,
+                              .size_bytes = size_bytes,
+                              .retries = retries,
+                              .healed = true,
+                              .error = -error,
+                              .actor = "log audit",
+                              .file_uid = look->db->log.mark.file_uid};
+    snprintf(finding.file, sizeof finding.file, "%s", look->db->log.path);
+    finding_report(&look->run->findings, &finding, NULL);
+}
+
+/* As often as SQL Server would; a success after a failure is its 825. */
+static int read_with_retries(struct log_look *look, uint64_t offset, void *buf, size_t size_bytes)
+{
+    int first = read_once(look, offset, buf, size_bytes), error = first;
+    unsigned retries = 0;
+    while (error && retries < LOG_REREADS_MAX) {
+        retries++;
+        look->run->main_stats.counters.read_retries++;
+        error = read_once(look, offset, buf, size_bytes);
+    }
+    if (first && !error)
+        report_retry(look, offset, size_bytes, first, retries);
+    look->retries = retries;
+    return error;
+}
+
+/* The first piece of a range that cannot be read. */
+static uint64_t first_unreadable(struct log_look *look, uint64_t offset, uint8_t *buf,
+                                 size_t size_bytes)
+{
+    for (size_t at = 0; at < size_bytes; at += LOG_READ_ALIGN_BYTES) {
+        size_t rest = size_bytes - at;
+        size_t piece = rest < LOG_READ_ALIGN_BYTES ? rest : LOG_READ_ALIGN_BYTES;
+        if (read_once(look, offset + at, buf, piece))
+            return offset + at;
+    }
+    return offset;
+}
+
+static int look_read(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+    struct log_look *look = context;
+    int error = read_with_retries(look, offset, buf, size_bytes);
+    if (error)
+        look->bad_offset = first_unreadable(look, offset, buf, size_bytes);
+    return error;
+}
+
+/* ---- scanning ---- */
+
+static int vlf_of_fseq(const struct wal *wal, uint32_t fseq)
+{
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        if (wal->vlfs[i].header.fseq == fseq)
+            return (int)i;
+    return -1;
+}
+
+static int vlf_of_offset(const struct wal *wal, uint64_t offset)
+{
+    for (size_t i = 0; i < wal->vlf_count; i++) {
+        const struct vlf_header *vlf = &wal->vlfs[i].header;
+        if (offset >= vlf->offset && offset - vlf->offset < vlf->size_bytes)
+            return (int)i;
+    }
+    return -1;
+}
+
+static void block_seen(void *context, const struct log_block_info *info, uint64_t file_offset)
+{
+    struct log_look *look = context;
+    int index = vlf_of_fseq(&look->db->wal, info->fseq);
+    if (index < 0)
+        return;
+    look->seen[index].blocks++;
+    look->seen[index].end = file_offset + info->size_bytes;
+}
+
+static void look_at_log(struct log_look *look)
+{
+    const struct database *db = look->db;
+    memset(look->seen, 0, sizeof look->seen);
+    look->scan = (struct log_scan){
+        .reader = {look_read, look},
+        .file_bytes = atomic_load(&((struct database *)(uintptr_t)db)->log.target.size_bytes),
+        .chained = true,
+        .chain_start = run_chain_start(look->run->run_id, db->log.mark.file_uid),
+        .first_fseq = run_first_fseq(look->run->run_id),
+        .on_block = block_seen,
+        .context = look,
+    };
+    look->error = log_scan_run(&look->scan);
+}
+
+/* ---- comparing ---- */
+
+/* Blocks of a VLF that must be there. After a failed write those behind the durable end need not.
+ */
+static bool vlf_is_short(const struct log_look *look, size_t index)
+{
+    const struct wal *wal = &look->db->wal;
+    const struct vlf_header *vlf = &wal->vlfs[index].header;
+    const struct vlf_seen *seen = &look->seen[index];
+    uint64_t durable = atomic_load(&((struct wal *)(uintptr_t)wal)->durable_end);
+    if (vlf->fseq == 0 || vlf->fseq > durable >> 32)
+        return false;
+    bool newest = vlf->fseq == durable >> 32;
+    if (!newest || !wal_failed(wal))
+        return seen->blocks < wal->vlfs[index].blocks;
+    uint64_t end = vlf->offset + (durable & UINT32_MAX) * LOG_SECTOR_BYTES;
+    uint64_t found = seen->blocks ? seen->end : vlf->offset + VLF_HEADER_BYTES;
+    return found < end;
+}
+
+static bool damage_named(const struct log_look *look, const struct vlf_header *vlf)
+{
+    for (size_t i = 0; i < look->scan.damage_count && i < LOG_SCAN_DAMAGE_MAX; i++) {
+        const struct log_damage *damage = &look->scan.damage[i];
+        bool inside =
+            damage->offset >= vlf->offset && damage->offset - vlf->offset < vlf->size_bytes;
+        if (inside || damage->fseq == vlf->fseq)
+            return true;
+    }
+    return false;
+}
+
+/* Index of the VLF with the smallest FSeqNo above fseq, -1 if there is none. */
+static int next_vlf(const struct wal *wal, uint32_t fseq)
+{
+    int best = -1;
+    for (size_t i = 0; i < wal->vlf_count; i++) {
+        uint32_t f = wal->vlfs[i].header.fseq;
+        if (f > fseq && (best < 0 || f < wal->vlfs[best].header.fseq))
+            best = (int)i;
+    }
+    return best;
+}
+
+/* What stands where the next block of a short VLF should be. */
+static int spot_of_short_vlf(struct log_look *look, size_t index, struct log_damage *out)
+{
+    const struct vlf_header *vlf = &look->db->wal.vlfs[index].header;
+    const struct vlf_seen *seen = &look->seen[index];
+    uint64_t at = seen->blocks ? seen->end : vlf->offset + VLF_HEADER_BYTES;
+    uint8_t *buf = aligned_alloc(LOG_READ_ALIGN_BYTES, 2 * LOG_READ_ALIGN_BYTES);
+    if (!buf)
+        return -ENOMEM;
+    uint64_t start = at / LOG_READ_ALIGN_BYTES * LOG_READ_ALIGN_BYTES;
+    int error = look_read(look, start, buf, LOG_READ_ALIGN_BYTES);
+    *out = (struct log_damage){.offset = at,
+                               .fseq = vlf->fseq,
+                               .block = (uint32_t)((at - vlf->offset) / LOG_SECTOR_BYTES)};
+    if (!error)
+        log_block_peek(buf + (at - start), vlf_parity(vlf->use_count), vlf->fseq, &out->what);
+    if (out->what == LOG_BLOCK_OK) /* the header is there, the block is not whole */
+        out->what = LOG_BLOCK_TORN;
+    free(buf);
+    return error;
+}
+
+/* Spots that only the log writer's counts show, added to the scan's. */
+static int compare_counts(struct log_look *look)
+{
+    const struct wal *wal = &look->db->wal;
+    bool in_lost_tail = false;
+    int error = 0;
+    for (int i = next_vlf(wal, 0); i >= 0 && !error; i = next_vlf(wal, wal->vlfs[i].header.fseq)) {
+        bool is_short = vlf_is_short(look, (size_t)i);
+        bool same_spot = in_lost_tail && look->seen[i].blocks == 0;
+        if (is_short && !same_spot && !damage_named(look, &wal->vlfs[i].header)) {
+            struct log_damage spot;
+            error = spot_of_short_vlf(look, (size_t)i, &spot);
+            if (!error && look->scan.damage_count < LOG_SCAN_DAMAGE_MAX)
+                look->scan.damage[look->scan.damage_count++] = spot;
+        }
+        in_lost_tail = is_short;
+    }
+    return error;
+}
+
+/* All of it as many and as written? */
+static bool end_is_right(const struct log_look *look)
+{
+    const struct wal *wal = &look->db->wal;
+    return wal_failed(wal) || look->scan.blocks == 0 || look->scan.end_crc == wal->chain_crc;
+}
+
+/* ---- reporting ---- */
+
+static void report(struct log_look *look, struct finding *finding)
+{
+    const struct database *db = look->db;
+    finding->file_uid = db->log.mark.file_uid;
+    snprintf(finding->file, sizeof finding->file, "%s", db->log.path);
+    finding_report(&look->run->findings, finding, NULL);
+}
+
+static bool was_reused(const struct log_look *look, uint64_t offset)
+{
+    int index = vlf_of_offset(&look->db->wal, offset);
+    return index >= 0 && look->db->wal.vlfs[index].header.use_count > 1;
+}
+
+static void report_spots(struct log_look *look)
+{
+    size_t count = look->scan.damage_count;
+    for (size_t i = 0; i < count && i < LOG_SCAN_DAMAGE_MAX; i++) {
+        const struct log_damage *damage = &look->scan.damage[i];
+        struct finding finding = log_spot_finding(damage, was_reused(look, damage->offset));
+        finding.retries = finding.agreed = 1; /* the second look */
+        report(look, &finding);
+    }
+}
+
+static void report_unreadable(struct log_look *look)
+{
+    if (look->error == -EINVAL) {
+        struct finding none = {.verdict = VERDICT_log_lost,
+                               .offset = VLF_HEADER_BYTES,
+                               .size_bytes = look->scan.file_bytes - VLF_HEADER_BYTES,
+                               .actor = "log audit",
+                               .detail = "no VLF header at all is left in the log file"};
+        report(look, &none);
+        return;
+    }
+    bool cut = look->error == -ENODATA;
+    struct finding finding = {.verdict = cut ? VERDICT_truncated_file : VERDICT_unreadable,
+                              .offset = look->bad_offset,
+                              .size_bytes = LOG_READ_ALIGN_BYTES,
+                              .retries = look->retries,
+                              .error = -look->error,
+                              .actor = "log audit"};
+    snprintf(finding.detail, sizeof finding.detail, "the log cannot be read from here: %s",
+             cut ? "the file ends" : strerror(-look->error));
+    report(look, &finding);
+}
+
+static bool is_clean(const struct log_look *look)
+{
+    return !look->error && look->scan.damage_count == 0 && end_is_right(look);
+}
+
+static void report_transient(struct log_look *look, const struct log_damage *first)
+{
+    struct finding finding = log_spot_finding(first, was_reused(look, first->offset));
+    finding.verdict = VERDICT_transient_damage;
+    finding.retries = 1;
+    finding.healed = true;
+    report(look, &finding);
+}
+
+/* Nothing but the chain value of the end is wrong: the newest block is not the one that was
+ * written. */
+static void report_end(struct log_look *look)
+{
+    struct log_damage end = {.what = LOG_BLOCK_BAD_CHAIN,
+                             .fseq = look->scan.last_record.fseq,
+                             .block = look->scan.last_record.block};
+    int index = vlf_of_fseq(&look->db->wal, end.fseq);
+    if (index >= 0)
+        end.offset =
+            look->db->wal.vlfs[index].header.offset + (uint64_t)end.block * LOG_SECTOR_BYTES;
+    look->scan.damage[0] = end;
+    look->scan.damage_count = 1;
+}
+
+static void examine(struct log_look *look)
+{
+    look_at_log(look);
+    if (!look->error)
+        look->error = compare_counts(look);
+    if (!look->error && look->scan.damage_count == 0 && !end_is_right(look))
+        report_end(look);
+}
+
+static void look_twice(struct log_look *look)
+{
+    examine(look);
+    if (is_clean(look))
+        return;
+    bool damaged = !look->error && look->scan.damage_count > 0;
+    struct log_damage first = look->scan.damage[0];
+    if (damaged)
+        examine(look);
+    if (look->error)
+        report_unreadable(look);
+    else if (is_clean(look))
+        report_transient(look, &first);
+    else
+        report_spots(look);
+}
+
+int log_audit(struct run *run, struct database *db)
+{
+    assert(db->wal.vlf_count <= VLF_MAX);
+    struct log_look *look = calloc(1, sizeof *look);
+    if (!look)
+        return -ENOMEM;
+    look->run = run;
+    look->db = db;
+    look_twice(look);
+    run->main_stats.counters.log_blocks_verified += look->scan.blocks_chained;
+    int error = look->error == -ENOMEM ? -ENOMEM : 0;
+    free(look);
+    return error;
+}

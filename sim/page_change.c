@@ -1,0 +1,54 @@
+/* page_change.c - see page_change.h. */
+#include "sim/page_change.h"
+
+static uint32_t payload_of(uint32_t log_bytes)
+{
+    uint32_t smallest = sizeof(struct log_page_change);
+    return log_bytes < smallest ? smallest : log_bytes;
+}
+
+static unsigned split(uint32_t log_bytes, uint32_t parts[2])
+{
+    uint32_t payload = payload_of(log_bytes);
+    if (payload <= LOG_RECORD_BYTES_MAX) {
+        parts[0] = payload;
+        return 1;
+    }
+    parts[0] = LOG_RECORD_BYTES_MAX;
+    parts[1] = payload_of(payload - LOG_RECORD_BYTES_MAX);
+    return 2;
+}
+
+uint64_t page_change_cost(uint32_t log_bytes, size_t sector_bytes)
+{
+    uint32_t parts[2];
+    unsigned count = split(log_bytes, parts);
+    uint64_t cost = 0;
+    for (unsigned i = 0; i < count; i++)
+        cost += log_record_cost(parts[i], sector_bytes);
+    return cost;
+}
+
+int page_change_log(struct wal *wal, struct xact *xact, const struct page_identity *identity,
+                    uint32_t log_bytes, struct lsn *lsn, struct task *task)
+{
+    struct log_page_change change = {
+        .magic = LOG_CHANGE_MAGIC,
+        .file_uid = identity->file_uid,
+        .incarnation = identity->incarnation,
+        .page_no = identity->page_no,
+        .page_count = 1,
+        .generation = identity->generation,
+    };
+    uint32_t parts[2];
+    unsigned count = split(log_bytes, parts);
+    struct log_record records[2];
+    for (unsigned i = 0; i < count; i++)
+        records[i] = (struct log_record){.op = LOG_OP_MODIFY,
+                                         .xact_id = xact->id,
+                                         .previous = xact->last,
+                                         .head = &change,
+                                         .head_bytes = sizeof change,
+                                         .payload_bytes = parts[i]};
+    return wal_append(wal, xact, records, count, lsn, task);
+}

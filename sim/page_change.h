@@ -1,0 +1,19 @@
+/*
+ * page_change.h - the log records of page changes.
+ *
+ * A record names file uid, page and new generation; a payload over LOG_RECORD_BYTES_MAX becomes two
+ * records (the second repeats the change).
+ */
+#ifndef SIM_PAGE_CHANGE_H
+#define SIM_PAGE_CHANGE_H
+
+#include "sim/wal.h"
+
+/* Upper bound of the log space of one change with log_bytes of payload asked. */
+uint64_t page_change_cost(uint32_t log_bytes, size_t sector_bytes);
+/* Append; *lsn is the newest record's.  0, -EAGAIN (the task waits; nothing was appended), -EIO. */
+int page_change_log(struct wal *wal, struct xact *xact, const struct page_identity *identity,
+                    uint32_t log_bytes, struct lsn *lsn, struct task *task)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,121 @@
+/* page_fault.c - see page_fault.h. */
+#include "sim/page_fault.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool device_is_gone(int error)
+{
+    return error == -ENODEV || error == -ENXIO || error == -ENOTCONN || error == -ESHUTDOWN ||
+           error == -EROFS || error == -ENOMEDIUM;
+}
+
+/* The file ends before what was acknowledged? */
+static bool file_is_short(const struct data_file *file, uint64_t *now_bytes)
+{
+    int error = file_check_identity(&file->file, now_bytes);
+    return error == -ENODATA;
+}
+
+bool page_fault_is_final(const struct page_reader *reader)
+{
+    uint64_t now_bytes;
+    return reader->first_error == -ENODATA && file_is_short(reader->file, &now_bytes);
+}
+
+static enum verdict error_verdict(struct page_reader *reader, bool healed)
+{
+    if (healed)
+        return VERDICT_read_retry;
+    return device_is_gone(reader->first_error) ? VERDICT_device_gone : VERDICT_unreadable;
+}
+
+/* One event for a file that was cut, however many pages are missing. True if that is the cause. */
+static bool truncation(struct page_reader *reader, struct finding *finding)
+{
+    uint64_t now_bytes = 0;
+    if (reader->first_error != -ENODATA || !file_is_short(reader->file, &now_bytes))
+        return false;
+    finding->verdict = VERDICT_truncated_file;
+    finding->has_page = false;
+    finding->offset = now_bytes;
+    finding->size_bytes = reader->file->file.target.size_bytes - now_bytes;
+    snprintf(finding->detail, sizeof finding->detail,
+             "the file has %" PRIu64 " bytes, %" PRIu64 " were acknowledged", now_bytes,
+             (uint64_t)reader->file->file.target.size_bytes);
+    return true;
+}
+
+static void describe(struct page_reader *reader, struct finding *finding)
+{
+    if (reader->first_error) {
+        finding->error = -reader->first_error;
+        snprintf(finding->detail, sizeof finding->detail, "the system said: %s",
+                 strerror(-reader->first_error));
+    } else {
+        snprintf(finding->detail, sizeof finding->detail,
+                 "generation %" PRIu64 " was found, %" PRIu64 " was acknowledged",
+                 reader->first_why.generation_found, reader->first_why.generation_expected);
+    }
+}
+
+/* What was owed: the held image of a system page, else the page regenerated (not sealed). */
+static void expected_image(struct page_reader *reader)
+{
+    struct data_file *file = reader->file;
+    if (syspage_kind(reader->page_no, file->primary) != SYSPAGE_NONE) {
+        memcpy(reader->expected, reader->system_acked, PAGE_BYTES);
+        return;
+    }
+    struct page_identity identity = {
+        .file_uid = file->file.mark.file_uid,
+        .incarnation = file->file.mark.incarnation,
+        .file_id = file->file.mark.file_id,
+        .page_no = reader->page_no,
+        .generation = reader->before.acked,
+    };
+    page_fill(reader->expected, &reader->run->identity, &identity, reader->before.actor);
+}
+
+void page_fault_report(struct page_reader *reader, bool healed)
+{
+    struct data_file *file = reader->file;
+    struct finding finding = {
+        .file_uid = file->file.mark.file_uid,
+        .has_page = true,
+        .page_no = reader->page_no,
+        .offset = (uint64_t)reader->page_no * PAGE_BYTES,
+        .size_bytes = PAGE_BYTES,
+        .why = reader->first_why,
+        .retries = reader->attempt,
+        .agreed = reader->agreed,
+        .healed = healed,
+        .writer = reader->before.actor,
+        .written_s = reader->before.time_s,
+    };
+    snprintf(finding.file, sizeof finding.file, "%s", file->file.path);
+    snprintf(finding.actor, sizeof finding.actor, "%s", reader->actor);
+    describe(reader, &finding);
+    if (truncation(reader, &finding)) {
+        ledger_quarantine(reader->run->ledger, finding.file_uid, reader->page_no);
+        if (atomic_exchange(&file->truncated, true))
+            return;
+    } else {
+        finding.verdict = reader->first_error ? error_verdict(reader, healed)
+                                              : explain_after_rereads(&reader->first_why, healed);
+    }
+    expected_image(reader);
+    struct finding_images images = {
+        .read_image = reader->first_error ? NULL : reader->first_image,
+        .last_image = healed                ? reader->target
+                      : reader->first_error ? NULL
+                                            : reader->spare,
+        .expected_image = reader->expected,
+        .size_bytes = PAGE_BYTES,
+    };
+    finding_report(&reader->run->findings, &finding, &images);
+    if (finding.verdict == VERDICT_device_gone)
+        run_stop(reader->run, RUN_STOP_ERROR);
+}

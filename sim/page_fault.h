@@ -1,0 +1,19 @@
+/*
+ * page_fault.h - from a failed page read to the finding: class, consequence, evidence.
+ *
+ * Used by page_read.c only, and by the tests of the names.
+ */
+#ifndef SIM_PAGE_FAULT_H
+#define SIM_PAGE_FAULT_H
+
+#include "sim/page_read.h"
+
+/* The ladder ended: healed by a re-read, or not. */
+void page_fault_report(struct page_reader *reader, bool healed);
+/* No re-read can change it: the file was cut. */
+bool page_fault_is_final(const struct page_reader *reader);
+/* What page_read.c judges by. */
+struct expectation page_expectation(struct page_reader *reader, struct data_file *file,
+                                    uint32_t page_no, struct ledger_view owed);
+
+#endif

@@ -1,0 +1,270 @@
+/* page_read.c - judging and re-reading; see page_read.h. */
+#include "sim/page_read.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/page_fault.h"
+
+#define READER_PAGES 5
+
+int page_reader_init(struct page_reader *reader, struct run *run, struct task *task,
+                     const char *actor)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->run = run;
+    reader->task = task;
+    reader->actor = actor;
+    reader->memory = aligned_alloc(4096, READER_PAGES * PAGE_BYTES);
+    if (!reader->memory)
+        return -ENOMEM;
+    reader->first_image = reader->memory;
+    reader->spare = reader->memory + PAGE_BYTES;
+    reader->expected = reader->memory + 2 * PAGE_BYTES;
+    reader->system_acked = reader->memory + 3 * PAGE_BYTES;
+    reader->system_issued = reader->memory + 4 * PAGE_BYTES;
+    return 0;
+}
+
+void page_reader_free(struct page_reader *reader)
+{
+    free(reader->memory);
+    reader->memory = NULL;
+}
+
+/* ---- judging ---- */
+
+struct expectation page_expectation(struct page_reader *reader, struct data_file *file,
+                                    uint32_t page_no, struct ledger_view owed)
+{
+    struct expectation expect = {
+        .run = &reader->run->identity,
+        .file_uid = file->file.mark.file_uid,
+        .incarnation = file->file.mark.incarnation,
+        .file_id = file->file.mark.file_id,
+        .page_no = page_no,
+        .owed = owed,
+        .created_by_us = file->file.created_by_us,
+        .kind = syspage_kind(page_no, file->primary),
+    };
+    if (expect.kind != SYSPAGE_NONE && expect.kind != SYSPAGE_RESERVED) {
+        struct syspage_images images = {.acked = reader->system_acked,
+                                        .issued = reader->system_issued};
+        syspage_images_copy(file, page_no, &images);
+        expect.system_image = images.has_acked ? images.acked : NULL;
+        expect.system_issued = images.has_issued ? images.issued : NULL;
+    } else {
+        expect.kind = SYSPAGE_NONE; /* reserved pages are never written and must stay zero */
+    }
+    return expect;
+}
+
+enum page_judgement page_judge(struct page_reader *reader, struct data_file *file, uint32_t page_no,
+                               const uint8_t *image, struct ledger_view before)
+{
+    struct counters *counters = &reader->task->worker->stats.counters;
+    struct ledger *ledger = reader->run->ledger;
+    uint16_t uid = file->file.mark.file_uid;
+    struct expectation expect = page_expectation(reader, file, page_no, before);
+    if (!ledger_same_quiet(before, ledger_view(ledger, uid, page_no))) {
+        counters->overlapped_reads++;
+        return PAGE_NOT_JUDGED;
+    }
+    if (before.state == LEDGER_QUARANTINED)
+        return PAGE_JUDGED_RIGHT; /* its finding stands: not judged again, not counted */
+    if (!explain_is_right(image, &expect))
+        return PAGE_JUDGED_WRONG;
+    counters->pages_verified++;
+    ledger_seen(ledger, uid, page_no, before.epoch);
+    return PAGE_JUDGED_RIGHT;
+}
+
+/* ---- one read ---- */
+
+static void read_done(struct io_req *req)
+{
+    struct page_reader *reader = req->context;
+    reader->in_flight = false;
+    task_wake(reader->task);
+}
+
+static void cold_close(struct page_reader *reader)
+{
+    struct io_engine *engine = reader->task->worker->io.engine;
+    engine->ops->detach(engine, &reader->cold_target);
+    close(reader->cold_target.fd);
+    reader->cold = false;
+}
+
+/* A descriptor of its own, so that what this process or the kernel remembers of the file is not
+ * asked. */
+static bool cold_open(struct page_reader *reader)
+{
+    struct file *file = &reader->file->file;
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (file->direct ? O_DIRECT : 0);
+    int fd = open(file->path, flags);
+    if (fd < 0)
+        return false;
+    posix_fadvise(fd, (off_t)reader->page_no * PAGE_BYTES, PAGE_BYTES, POSIX_FADV_DONTNEED);
+    reader->cold_target.fd = fd;
+    reader->cold_target.uid = file->target.uid;
+    reader->cold_target.align_bytes = file->target.align_bytes;
+    reader->cold_target.memory_align_bytes = file->target.memory_align_bytes;
+    atomic_store(&reader->cold_target.size_bytes, atomic_load(&file->target.size_bytes));
+    struct io_engine *engine = reader->task->worker->io.engine;
+    if (engine->ops->attach(engine, &reader->cold_target)) {
+        close(fd);
+        return false;
+    }
+    reader->cold = true;
+    return true;
+}
+
+static uint8_t *read_buffer(struct page_reader *reader)
+{
+    return reader->attempt == 0 ? reader->target : reader->spare;
+}
+
+static void read_submit(struct page_reader *reader)
+{
+    struct file *file = &reader->file->file;
+    uint8_t *buffer = read_buffer(reader);
+    reader->serial = (uint64_t)(reader->task->worker->index + 1) << 48 | ++reader->next_serial;
+    poison_fill(buffer, PAGE_BYTES, reader->serial);
+    reader->before = ledger_view(reader->run->ledger, file->mark.file_uid, reader->page_no);
+    reader->iov = (struct iovec){buffer, PAGE_BYTES};
+    struct io_req *req = &reader->req;
+    memset(req, 0, offsetof(struct io_req, resume_iov));
+    req->op = IO_READ;
+    req->stream = reader->stream;
+    req->target = reader->cold ? &reader->cold_target : &file->target;
+    req->offset = (uint64_t)reader->page_no * PAGE_BYTES;
+    req->iov = &reader->iov;
+    req->iov_count = 1;
+    req->done = read_done;
+    req->context = reader;
+    reader->in_flight = true;
+    io_submit(&reader->task->worker->io, req);
+}
+
+static void reader_begin(struct page_reader *reader, struct data_file *file, uint32_t page_no,
+                         uint8_t *target, enum stream stream)
+{
+    reader->file = file;
+    reader->page_no = page_no;
+    reader->target = target;
+    reader->stream = stream;
+    reader->attempt = reader->agreed = 0;
+    reader->first_error = 0;
+    reader->resume_ns = 0;
+    reader->in_flight = false;
+}
+
+void page_read_start(struct page_reader *reader, struct data_file *file, uint32_t page_no,
+                     uint8_t *target, enum stream stream)
+{
+    reader_begin(reader, file, page_no, target, stream);
+    read_submit(reader);
+}
+
+/* ---- the ladder ---- */
+
+static void first_failure(struct page_reader *reader, const uint8_t *image, int error)
+{
+    memset(&reader->first_why, 0, sizeof reader->first_why);
+    reader->first_error = error;
+    memcpy(reader->first_image, image, PAGE_BYTES);
+    if (error)
+        return;
+    struct expectation expect =
+        page_expectation(reader, reader->file, reader->page_no, reader->before);
+    explain(image, reader->serial, &expect, &reader->first_why);
+}
+
+void page_read_continue(struct page_reader *reader, struct data_file *file, uint32_t page_no,
+                        uint8_t *image, enum stream stream, uint64_t serial,
+                        struct ledger_view before, int error)
+{
+    reader_begin(reader, file, page_no, image, stream);
+    reader->serial = serial;
+    reader->before = before;
+    first_failure(reader, image, error);
+    reader->attempt = 1;
+    reader->task->worker->stats.counters.read_retries++;
+    read_submit(reader);
+}
+
+/* The next rung: at once, after a pause, through a fresh descriptor; false at the end. */
+static bool reread(struct page_reader *reader)
+{
+    if (reader->attempt > REREADS_MAX)
+        return false;
+    reader->attempt++;
+    reader->task->worker->stats.counters.read_retries++;
+    if (reader->attempt > REREADS_MAX && !cold_open(reader))
+        return false;
+    if (reader->attempt > REREADS_AT_ONCE) {
+        unsigned shift = reader->attempt - REREADS_AT_ONCE - 1; /* 1, 2, 4 ... ms, 2 s in all */
+        uint64_t now = clock_now_ns(reader->run->clock);
+        reader->resume_ns = now + (NS_PER_MS << (shift > 9 ? 9 : shift));
+        task_sleep_until(reader->task, reader->resume_ns);
+        return true;
+    }
+    read_submit(reader);
+    return true;
+}
+
+static enum page_read_result healed(struct page_reader *reader)
+{
+    memcpy(reader->target, reader->spare, PAGE_BYTES);
+    page_fault_report(reader, true);
+    return PAGE_READ_RIGHT;
+}
+
+/* The read completed: right, overlapped, or one more rung. */
+static enum page_read_result settle(struct page_reader *reader)
+{
+    int error = reader->req.result;
+    uint8_t *image = read_buffer(reader);
+    if (reader->cold)
+        cold_close(reader);
+    enum page_judgement judged = PAGE_JUDGED_WRONG;
+    if (!error)
+        judged = page_judge(reader, reader->file, reader->page_no, image, reader->before);
+    if (judged == PAGE_NOT_JUDGED)
+        return PAGE_READ_OVERLAPPED;
+    if (judged == PAGE_JUDGED_RIGHT)
+        return reader->attempt ? healed(reader) : PAGE_READ_RIGHT;
+    if (reader->attempt == 0)
+        first_failure(reader, image, error);
+    else if (!error && memcmp(image, reader->first_image, PAGE_BYTES) == 0)
+        reader->agreed++;
+    if (!error && reader->first_error) { /* it can be read again, and now it is wrong */
+        first_failure(reader, image, 0);
+        reader->agreed = 0;
+    }
+    if (!page_fault_is_final(reader) && reread(reader))
+        return PAGE_READ_WAIT;
+    page_fault_report(reader, false);
+    return PAGE_READ_WRONG;
+}
+
+enum page_read_result page_read_step(struct page_reader *reader)
+{
+    if (reader->in_flight)
+        return PAGE_READ_WAIT;
+    if (reader->resume_ns) {
+        if (clock_now_ns(reader->run->clock) < reader->resume_ns) {
+            task_sleep_until(reader->task, reader->resume_ns);
+            return PAGE_READ_WAIT;
+        }
+        reader->resume_ns = 0;
+        read_submit(reader);
+        return PAGE_READ_WAIT;
+    }
+    return settle(reader);
+}

@@ -1,0 +1,72 @@
+/*
+ * page_read.h - judging page images, and the ladder of re-reads when one is not right.
+ *
+ * A page is judged only if the ledger shows it quiet with the same epoch before the read was
+ * submitted and after it completed; otherwise the read is OVERLAPPED and proves nothing.
+ *
+ * Ladder (DESIGN section 6): 4 re-reads at once into another buffer (SQL Server's; success = 825),
+ * up to 15 with growing pauses (SQLIOSim's), and a last one through a reopened descriptor.  The
+ * first good read decides "transient"; all images that matter are kept for the evidence.
+ *
+ * Ownership: the reader belongs to one task; its buffers are allocated with it.  No allocation
+ * while reading.
+ */
+#ifndef SIM_PAGE_READ_H
+#define SIM_PAGE_READ_H
+
+#include "sim/run.h"
+
+#define REREADS_AT_ONCE 4  /* SQL Server */
+#define REREADS_MAX     15 /* SQLIOSim */
+
+enum page_read_result {
+    PAGE_READ_WAIT, /* the task parks */
+    PAGE_READ_RIGHT,
+    PAGE_READ_OVERLAPPED,
+    PAGE_READ_WRONG, /* a finding was reported */
+};
+
+struct page_reader {
+    struct run *run;
+    struct task *task;
+    const char *actor; /* for findings */
+    struct data_file *file;
+    uint32_t page_no;
+    uint8_t *target; /* where the right image shall be */
+    enum stream stream;
+    struct io_req req;
+    struct iovec iov;
+    bool in_flight;
+    bool cold; /* this read goes through a descriptor of its own */
+    struct io_target cold_target;
+    unsigned attempt; /* reads after the first */
+    unsigned agreed;
+    uint64_t serial; /* poison of the present read */
+    uint64_t next_serial;
+    struct ledger_view before;
+    struct explanation first_why;
+    int first_error;
+    uint64_t resume_ns; /* pause ends */
+    uint8_t *memory;    /* READER_PAGES pages */
+    uint8_t *first_image, *spare, *expected, *system_acked, *system_issued;
+};
+
+int page_reader_init(struct page_reader *reader, struct run *run, struct task *task,
+                     const char *actor) __attribute__((warn_unused_result));
+void page_reader_free(struct page_reader *reader);
+
+/* Read one page into target (aligned) and judge it. */
+void page_read_start(struct page_reader *reader, struct data_file *file, uint32_t page_no,
+                     uint8_t *target, enum stream stream);
+/* Go on from an image that was read elsewhere (a vectored read) and found not right. */
+void page_read_continue(struct page_reader *reader, struct data_file *file, uint32_t page_no,
+                        uint8_t *image, enum stream stream, uint64_t serial,
+                        struct ledger_view before, int error);
+enum page_read_result page_read_step(struct page_reader *reader);
+
+enum page_judgement { PAGE_JUDGED_RIGHT, PAGE_JUDGED_WRONG, PAGE_NOT_JUDGED };
+/* Judge an image that was read between `before` and now; counts and marks it seen when right. */
+enum page_judgement page_judge(struct page_reader *reader, struct data_file *file, uint32_t page_no,
+                               const uint8_t *image, struct ledger_view before);
+
+#endif

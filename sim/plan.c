@@ -1,0 +1,439 @@
+/*
+ * plan.c - the plan of a run from a finished profile and what the machine has.
+ *
+ * Invariants: a plan that was made can be carried out as far as can be known before the first
+ * write: every database has data and one log, every size is a multiple of an extent, the largest
+ * transaction fits in half the usable log, the pool fits in memory, the sum of the files leaves the
+ * reserve free on every file system. It creates nothing, and it does not look at what stands at the
+ * paths (command_run.c does).
+ */
+#include "sim/plan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "config/units.h"
+#include "patterns/pattern.h"
+#include "sim/worker.h"
+#include "verify/ledger.h"
+#include "sim/wal_space.h"
+
+#define GRAIN_BYTES       ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
+#define POOL_BYTES_MIN    (64 * (uint64_t)UNITS_MIB)
+#define POOL_BYTES_MAX    (4 * (uint64_t)UNITS_GIB)
+#define POOL_SHARE        4   /* 25 % of memory, 25 % of the data */
+#define POOL_FRAMES_SPARE 256 /* two full gather writes: frames that are being written */
+#define PATH_BYTES_MAX    (LEDGER_PATH_BYTES - 1)
+#define EXIT_USAGE        2
+#define EXIT_RESOURCE     3
+
+/* What every step below needs. */
+struct planner {
+    struct plan *plan;
+    const struct profile *profile;
+    const struct config_settings *settings;
+    const struct plan_machine *machine;
+    struct plan_notes notes;
+    char *message;
+    int *exit_code;
+};
+
+__attribute__((format(printf, 4, 5))) static int refuse(struct planner *p, int error, int exit_code,
+                                                        const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(p->message, PLAN_MESSAGE_MAX, format, arguments);
+    va_end(arguments);
+    *p->exit_code = exit_code;
+    return error;
+}
+
+struct human {
+    char text[UNITS_TEXT_MAX];
+};
+
+static struct human human_size(uint64_t bytes)
+{
+    struct human out;
+    units_human_size(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, out.text, sizeof out.text);
+    return out;
+}
+
+/* ---- files ---- */
+
+/* Smallest database number of the profile that is greater than after; 0 = none. */
+static int64_t next_database(const struct profile *profile, int64_t after)
+{
+    int64_t found = 0;
+    for (size_t i = 0; i < profile_file_count(profile); i++) {
+        int64_t database = profile_file(profile, i)->database;
+        if (database > after && (found == 0 || database < found))
+            found = database;
+    }
+    return found;
+}
+
+static int check_file(struct planner *p, const struct file_settings *file)
+{
+    uint64_t bytes = (uint64_t)file->initial_size_bytes;
+    uint64_t least = file->log_file ? LOG_FILE_BYTES_MIN : (uint64_t)PLAN_DATA_BYTES_MIN;
+    least = (least + GRAIN_BYTES - 1) / GRAIN_BYTES * GRAIN_BYTES;
+    if (strlen(file->file_name) > PATH_BYTES_MAX)
+        return refuse(p, -ENAMETOOLONG, EXIT_USAGE,
+                      "[File%u] FileName: longer than %d bytes; give a shorter path", file->number,
+                      PATH_BYTES_MAX);
+    if (bytes < least)
+        return refuse(p, -EINVAL, EXIT_USAGE,
+                      "[File%u] %.300s: InitialSize is %s, a %s file needs at least %s",
+                      file->number, file->file_name, human_size(bytes).text,
+                      file->log_file ? "log" : "data", human_size(least).text);
+    return 0;
+}
+
+static int add_file(struct planner *p, const struct file_settings *file)
+{
+    int error = check_file(p, file);
+    if (error)
+        return error;
+    uint64_t bytes = (uint64_t)file->initial_size_bytes / GRAIN_BYTES * GRAIN_BYTES;
+    uint64_t max = (uint64_t)file->max_size_bytes / GRAIN_BYTES * GRAIN_BYTES;
+    p->plan->files[p->plan->file_count++] = (struct plan_file){
+        .path = file->file_name,
+        .is_log = file->log_file,
+        .database = p->plan->database_count,
+        .size_bytes = bytes,
+        .max_bytes = max < bytes ? bytes : max,
+        .sparse = file->sparse && !file->log_file,
+    };
+    if (!file->sparse || file->log_file)
+        p->plan->bytes_to_write += bytes;
+    return 0;
+}
+
+/* The files of one database: those that are logs, or those that are not. */
+static int add_files_of(struct planner *p, int64_t database, bool logs, unsigned *added)
+{
+    *added = 0;
+    for (size_t i = 0; i < profile_file_count(p->profile); i++) {
+        const struct file_settings *file = profile_file(p->profile, i);
+        if (file->database != database || file->log_file != logs)
+            continue;
+        int error = add_file(p, file);
+        if (error)
+            return error;
+        ++*added;
+    }
+    return 0;
+}
+
+static int add_database(struct planner *p, int64_t database)
+{
+    unsigned data, logs = 0;
+    int error = add_files_of(p, database, false, &data);
+    if (!error)
+        error = add_files_of(p, database, true, &logs);
+    if (error)
+        return error;
+    if (data == 0)
+        return refuse(p, -EINVAL, EXIT_USAGE, "database %" PRId64 " has no data file", database);
+    if (logs == 0)
+        return refuse(p, -EINVAL, EXIT_USAGE,
+                      "database %" PRId64 " has no log file; add a [FileN] with LogFile=TRUE",
+                      database);
+    if (logs > 1)
+        return refuse(p, -EINVAL, EXIT_USAGE,
+                      "database %" PRId64 " has %u log files; this version uses one log file a "
+                      "database: give each log a database of its own with data files, e.g. "
+                      "Database=2",
+                      database, logs);
+    p->plan->database_count++;
+    return 0;
+}
+
+static int plan_files(struct planner *p)
+{
+    size_t count = profile_file_count(p->profile);
+    p->plan->files = calloc(count ? count : 1, sizeof *p->plan->files);
+    if (!p->plan->files)
+        return refuse(p, -ENOMEM, EXIT_RESOURCE, "no memory for the list of files");
+    if (count == 0)
+        return refuse(p, -EINVAL, EXIT_USAGE,
+                      "there is nothing to run on: give --dir DIR, or a configuration with "
+                      "[FileN] sections");
+    int error = 0;
+    for (int64_t id = next_database(p->profile, 0); id && !error;
+         id = next_database(p->profile, id))
+        error = add_database(p, id);
+    return error;
+}
+
+/* ---- log: does the largest transaction fit? ---- */
+
+static uint64_t largest_transaction(const struct planner *p, const char **who)
+{
+    /* What the file system reports is known only when the file exists: the larger one. */
+    size_t sector = p->settings->sector_size_bytes ? (size_t)p->settings->sector_size_bytes : 4096;
+    uint64_t largest = 0;
+    for (size_t i = 0; i < patterns_count; i++) {
+        const struct pattern *pattern = patterns[i];
+        if (!pattern->log_need || !pattern->section)
+            continue;
+        const void *settings = profile_section(p->profile, pattern->section->name);
+        if (pattern->user_count && pattern->user_count(settings, p->plan->workers) == 0)
+            continue;
+        uint64_t payload, records;
+        pattern->log_need(settings, &payload, &records);
+        uint64_t need = wal_transaction_need(payload, records, sector);
+        if (need > largest) {
+            largest = need;
+            *who = pattern->name;
+        }
+    }
+    return largest;
+}
+
+/* The smallest log file, in whole MB, in which a transaction of need bytes fits. */
+static uint64_t log_bytes_needed(uint64_t need)
+{
+    uint64_t low = 1, high = 2ull << 20; /* 2 TB: SQL Server's largest log file */
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (wal_log_transaction_max(middle * (uint64_t)UNITS_MIB) >= need)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low * (uint64_t)UNITS_MIB;
+}
+
+static int check_logs(struct planner *p)
+{
+    const char *who = "";
+    uint64_t need = largest_transaction(p, &who);
+    for (unsigned i = 0; i < p->plan->file_count; i++) {
+        const struct plan_file *file = &p->plan->files[i];
+        if (!file->is_log || wal_log_transaction_max(file->size_bytes) >= need)
+            continue;
+        return refuse(p, -EINVAL, EXIT_USAGE,
+                      "%.300s: a log of %s is too small for the largest transaction of %s, which "
+                      "needs %s and may use half the log; make the log at least %s, or lower the "
+                      "longest chain or the largest log record in [%s]",
+                      file->path, human_size(file->size_bytes).text, who, human_size(need).text,
+                      human_size(log_bytes_needed(need)).text, who);
+    }
+    return 0;
+}
+
+/* ---- pool ---- */
+
+static uint64_t data_bytes(const struct plan *plan)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        sum += plan->files[i].is_log ? 0 : plan->files[i].size_bytes;
+    return sum;
+}
+
+static uint64_t users_of(const struct planner *p)
+{
+    uint64_t users = 0;
+    for (size_t i = 0; i < patterns_count; i++)
+        if (patterns[i]->user_count && patterns[i]->section)
+            users += (uint64_t)patterns[i]->user_count(
+                profile_section(p->profile, patterns[i]->section->name), p->plan->workers);
+    return users;
+}
+
+static uint64_t default_pool_bytes(struct planner *p)
+{
+    uint64_t data = data_bytes(p->plan) / POOL_SHARE;
+    uint64_t memory = p->machine->memory_bytes / POOL_SHARE;
+    uint64_t wanted = data < POOL_BYTES_MAX ? data : POOL_BYTES_MAX;
+    wanted = wanted > POOL_BYTES_MIN ? wanted : POOL_BYTES_MIN;
+    if (p->machine->memory_bytes == 0 || memory >= wanted)
+        return wanted;
+    uint64_t bytes = memory > POOL_BYTES_MIN ? memory : POOL_BYTES_MIN;
+    plan_note(&p->notes, "buffer pool: %s instead of %s, since %s of memory are available",
+              human_size(bytes).text, human_size(wanted).text,
+              human_size(p->machine->memory_bytes).text);
+    return bytes;
+}
+
+static int plan_pool(struct planner *p)
+{
+    bool given = p->settings->max_memory_bytes > 0;
+    uint64_t bytes = given ? (uint64_t)p->settings->max_memory_bytes : default_pool_bytes(p);
+    uint64_t least = (users_of(p) + POOL_FRAMES_SPARE) * PAGE_BYTES;
+    bytes = bytes / PAGE_BYTES * PAGE_BYTES;
+    if (p->machine->memory_bytes && bytes > p->machine->memory_bytes)
+        return refuse(p, -ENOMEM, EXIT_RESOURCE,
+                      "the buffer pool needs %s%s, and this machine has %s of memory available; "
+                      "lower MaxMemoryMB or free memory",
+                      human_size(bytes).text, given ? " (MaxMemoryMB)" : "",
+                      human_size(p->machine->memory_bytes).text);
+    if (bytes < least)
+        return refuse(p, -EINVAL, EXIT_USAGE,
+                      "a buffer pool of %s is too small: %" PRIu64 " users and two gather writes "
+                      "need %s; raise MaxMemoryMB or use fewer users",
+                      human_size(bytes).text, users_of(p), human_size(least).text);
+    if (!given && profile_file_count(p->profile) > 0)
+        plan_note(&p->notes, "buffer pool: %s by default; MaxMemoryMB or --memory sets it",
+                  human_size(bytes).text);
+    p->plan->pool_bytes = (size_t)bytes;
+    return 0;
+}
+
+/* ---- space ---- */
+
+struct volume {
+    struct plan_space space;
+    uint64_t wanted_bytes, reusable_bytes;
+    const char *first; /* path, for the message */
+};
+
+static int check_volume(struct planner *p, const struct volume *volume)
+{
+    uint64_t reserve = plan_reserve_bytes(p->settings, volume->space.total_bytes);
+    uint64_t available = volume->space.available_bytes + volume->reusable_bytes;
+    uint64_t usable = available > reserve ? available - reserve : 0;
+    if (volume->wanted_bytes <= usable)
+        return 0;
+    char *directory = plan_directory_of(volume->first);
+    int error = refuse(
+        p, -ENOSPC, EXIT_RESOURCE,
+        "%.300s: the files there need %s, but the file system has %s free, and %s of it stay "
+        "unused (Reserve); make the files smaller (--size, InitialSize), free space, or "
+        "lower the reserve (--set CONFIG.Reserve=MB)",
+        directory, human_size(volume->wanted_bytes).text, human_size(available).text,
+        human_size(reserve).text);
+    free(directory);
+    return error;
+}
+
+static int volume_of(struct planner *p, struct volume *volumes, size_t *count,
+                     const struct plan_file *file, struct volume **out)
+{
+    struct plan_space space;
+    char *directory = plan_directory_of(file->path);
+    int error = p->machine->space(p->machine->context, directory, &space);
+    if (error)
+        error = refuse(p, error, EXIT_USAGE,
+                       "%.300s: %s; the directory must exist (a missing mount point would test "
+                       "another disk)",
+                       directory, strerror(-error));
+    free(directory);
+    if (error)
+        return error;
+    size_t i = 0;
+    while (i < *count && volumes[i].space.device != space.device)
+        i++;
+    if (i == *count)
+        volumes[(*count)++] = (struct volume){.space = space, .first = file->path};
+    *out = &volumes[i];
+    return 0;
+}
+
+static int check_space(struct planner *p)
+{
+    struct plan *plan = p->plan;
+    size_t count = 0;
+    struct volume *volumes = calloc(plan->file_count, sizeof *volumes);
+    if (!volumes)
+        return refuse(p, -ENOMEM, EXIT_RESOURCE, "no memory for the list of file systems");
+    int error = 0;
+    for (unsigned i = 0; i < plan->file_count && !error; i++) {
+        const struct plan_file *file = &plan->files[i];
+        struct volume *volume;
+        error = volume_of(p, volumes, &count, file, &volume);
+        if (error)
+            break;
+        volume->wanted_bytes += file->size_bytes;
+        if (p->machine->reusable_bytes && p->settings->delete_files_at_startup)
+            volume->reusable_bytes += p->machine->reusable_bytes(p->machine->context, file->path);
+    }
+    for (size_t i = 0; i < count && !error; i++)
+        error = check_volume(p, &volumes[i]);
+    free(volumes);
+    return error;
+}
+
+/* ---- the rest ---- */
+
+static void plan_workers(struct planner *p)
+{
+    uint64_t wanted = p->settings->cpu_count ? (uint64_t)p->settings->cpu_count : p->machine->cpus;
+    if (wanted > WORKER_MAX) {
+        plan_note(&p->notes, "workers: %d of %" PRIu64 " CPUs, SQLIOSim's limit", WORKER_MAX,
+                  wanted);
+        wanted = WORKER_MAX;
+    }
+    p->plan->workers = wanted ? (unsigned)wanted : 1;
+    p->plan->queue_depth = (unsigned)p->settings->queue_depth;
+    p->plan->test_cycle_ns = (uint64_t)p->settings->test_cycle_duration_ns;
+}
+
+static int plan_seed(struct planner *p)
+{
+    p->plan->seed = (uint64_t)p->settings->seed;
+    while (p->plan->seed == 0) {
+        p->plan->seed_drawn = true;
+        if (getrandom(&p->plan->seed, sizeof p->plan->seed, 0) != sizeof p->plan->seed)
+            return refuse(p, -EIO, EXIT_RESOURCE, "the system gives no random number for the seed");
+        p->plan->seed &= INT64_MAX; /* so that --seed takes it */
+    }
+    return 0;
+}
+
+static void keep_notes(struct planner *p)
+{
+    memcpy(p->plan->notes, p->notes.text, sizeof p->plan->notes);
+    p->plan->note_count = p->notes.count;
+}
+
+int plan_make_on(struct plan *plan, const struct profile *profile,
+                 const struct plan_machine *machine, const struct plan_notes *notes,
+                 char message[PLAN_MESSAGE_MAX], int *exit_code)
+{
+    struct planner p = {.plan = plan,
+                        .profile = profile,
+                        .settings = profile_config(profile),
+                        .machine = machine,
+                        .message = message,
+                        .exit_code = exit_code};
+    memset(plan, 0, sizeof *plan);
+    message[0] = '\0';
+    *exit_code = 0;
+    if (notes)
+        p.notes = *notes;
+    plan_workers(&p);
+    int error = plan_seed(&p);
+    if (!error)
+        error = plan_files(&p);
+    if (!error)
+        error = check_logs(&p);
+    if (!error)
+        error = plan_pool(&p);
+    if (!error)
+        error = check_space(&p);
+    keep_notes(&p);
+    return error;
+}
+
+int plan_make(struct plan *plan, const struct profile *profile, char message[PLAN_MESSAGE_MAX],
+              int *exit_code)
+{
+    struct plan_machine machine;
+    plan_look_at_machine(&machine);
+    return plan_make_on(plan, profile, &machine, NULL, message, exit_code);
+}
+
+void plan_free(struct plan *plan)
+{
+    free(plan->files);
+    memset(plan, 0, sizeof *plan);
+}

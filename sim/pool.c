@@ -1,0 +1,372 @@
+/* pool.c - see pool.h for the states and invariants. */
+#include "sim/pool.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static uint64_t key_hash(uint64_t key)
+{
+    key ^= key >> 32;
+    key *= 0x9E3779B97F4A7C15ull;
+    return key ^ key >> 29;
+}
+
+static struct pool_partition *partition_of(struct pool *pool, uint64_t key)
+{
+    return &pool->partitions[key_hash(key) % POOL_PARTITIONS];
+}
+
+static struct frame **bucket_of(struct pool *pool, uint64_t key)
+{
+    uint64_t hash = key_hash(key) / POOL_PARTITIONS;
+    return &partition_of(pool, key)->buckets[hash & (pool->buckets_per_partition - 1)];
+}
+
+void frame_assert_state(const struct frame *frame)
+{
+    uint64_t key = atomic_load_explicit(&frame->key, memory_order_relaxed);
+    assert((frame->state == FRAME_FREE) == (key == 0));
+    assert(frame->state != FRAME_FREE || frame->pins == 0);
+    assert(frame->state != FRAME_READING || frame->pins > 0);
+    assert(frame->state != FRAME_DIRTY || frame->generation > 0);
+    assert(frame->state != FRAME_WRITING || frame->generation > 0);
+    assert(!frame->system || frame->state != FRAME_READING);
+}
+
+/* ---- life ---- */
+
+static void frames_init(struct pool *pool)
+{
+    size_t total = pool->frame_count + pool->system_count;
+    for (size_t i = total; i-- > 0;) {
+        struct frame *frame = &pool->frames[i];
+        frame->bytes = pool->memory + i * PAGE_BYTES;
+        frame->system = i >= pool->frame_count;
+        struct frame **list = frame->system ? &pool->system_free_list : &pool->free_list;
+        frame->hash_next = *list;
+        *list = frame;
+    }
+}
+
+int pool_create(struct pool *pool, size_t frame_count, size_t system_count)
+{
+    memset(pool, 0, sizeof *pool);
+    size_t total = frame_count + system_count;
+    pool->frame_count = frame_count;
+    pool->system_count = system_count;
+    pool->memory_bytes = total * PAGE_BYTES;
+    pool->memory = mmap(NULL, pool->memory_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pool->memory == MAP_FAILED) {
+        pool->memory = NULL;
+        return -ENOMEM;
+    }
+    pool->frames = calloc(total, sizeof *pool->frames);
+    pool->buckets_per_partition = 16;
+    while (pool->buckets_per_partition * POOL_PARTITIONS < total)
+        pool->buckets_per_partition *= 2;
+    bool ok = pool->frames != NULL;
+    for (unsigned i = 0; i < POOL_PARTITIONS; i++) {
+        pthread_mutex_init(&pool->partitions[i].lock, NULL);
+        pool->partitions[i].buckets =
+            calloc(pool->buckets_per_partition, sizeof *pool->partitions[i].buckets);
+        ok = ok && pool->partitions[i].buckets;
+    }
+    pthread_mutex_init(&pool->free_lock, NULL);
+    if (!ok) {
+        pool_destroy(pool);
+        return -ENOMEM;
+    }
+    frames_init(pool);
+    return 0;
+}
+
+void pool_destroy(struct pool *pool)
+{
+    if (!pool->memory)
+        return;
+    munmap(pool->memory, pool->memory_bytes);
+    for (unsigned i = 0; i < POOL_PARTITIONS; i++) {
+        free(pool->partitions[i].buckets);
+        pthread_mutex_destroy(&pool->partitions[i].lock);
+    }
+    pthread_mutex_destroy(&pool->free_lock);
+    free(pool->frames);
+    memset(pool, 0, sizeof *pool);
+}
+
+/* ---- hash ---- */
+
+pthread_mutex_t *pool_lock_key(struct pool *pool, uint64_t key)
+{
+    return &partition_of(pool, key)->lock;
+}
+
+pthread_mutex_t *frame_lock(struct pool *pool, const struct frame *frame)
+{
+    return pool_lock_key(pool, atomic_load(&frame->key));
+}
+
+struct frame *pool_find_locked(struct pool *pool, uint64_t key)
+{
+    struct frame *frame = *bucket_of(pool, key);
+    while (frame && atomic_load_explicit(&frame->key, memory_order_relaxed) != key)
+        frame = frame->hash_next;
+    return frame;
+}
+
+static void hash_insert(struct pool *pool, struct frame *frame, uint64_t key)
+{
+    struct frame **bucket = bucket_of(pool, key);
+    atomic_store(&frame->key, key);
+    frame->hash_next = *bucket;
+    *bucket = frame;
+}
+
+static void hash_remove(struct pool *pool, struct frame *frame)
+{
+    struct frame **link = bucket_of(pool, atomic_load(&frame->key));
+    while (*link != frame)
+        link = &(*link)->hash_next;
+    *link = frame->hash_next;
+    frame->hash_next = NULL;
+    atomic_store(&frame->key, 0);
+    frame->state = FRAME_FREE;
+}
+
+/* ---- free frames and eviction ---- */
+
+static void free_list_put(struct pool *pool, struct frame *frame)
+{
+    frame_assert_state(frame);
+    pthread_mutex_lock(&pool->free_lock);
+    frame->hash_next = pool->free_list;
+    pool->free_list = frame;
+    pthread_mutex_unlock(&pool->free_lock);
+}
+
+static struct frame *free_list_take(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->free_lock);
+    struct frame *frame = pool->free_list;
+    if (frame) {
+        pool->free_list = frame->hash_next;
+        frame->hash_next = NULL;
+    }
+    pthread_mutex_unlock(&pool->free_lock);
+    return frame;
+}
+
+/* One step of the clock: take the frame if nobody needs it and it had its second chance. A BAD
+ * frame may go: the ledger has its page quarantined. */
+static bool evict_try(struct pool *pool, struct frame *frame)
+{
+    uint64_t key = atomic_load(&frame->key);
+    if (!key)
+        return false;
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    bool taken = false;
+    bool evictable = frame->state == FRAME_CLEAN || frame->state == FRAME_BAD;
+    if (atomic_load(&frame->key) == key && evictable && frame->pins == 0) {
+        if (frame->referenced) {
+            frame->referenced = false;
+        } else {
+            hash_remove(pool, frame);
+            taken = true;
+        }
+    }
+    pthread_mutex_unlock(lock);
+    return taken;
+}
+
+static struct frame *frame_take(struct pool *pool)
+{
+    struct frame *frame = free_list_take(pool);
+    if (frame)
+        return frame;
+    for (size_t tries = 0; tries < 2 * pool->frame_count + 1; tries++) {
+        size_t hand = atomic_fetch_add(&pool->clock_hand, 1) % pool->frame_count;
+        if (evict_try(pool, &pool->frames[hand]))
+            return &pool->frames[hand];
+    }
+    return NULL;
+}
+
+void pool_wake_frame_waiters(struct pool *pool)
+{
+    if (atomic_load(&pool->waiting) == 0)
+        return;
+    pthread_mutex_lock(&pool->free_lock);
+    atomic_store(&pool->waiting, 0);
+    wait_list_wake_all(&pool->frame_waiters);
+    pthread_mutex_unlock(&pool->free_lock);
+}
+
+static enum pool_get wait_for_frame(struct pool *pool, struct task *task)
+{
+    pthread_mutex_lock(&pool->free_lock);
+    atomic_fetch_add(&pool->waiting, 1);
+    wait_list_add(&pool->frame_waiters, task);
+    pthread_mutex_unlock(&pool->free_lock);
+    /* What became evictable before the task stood in the list woke nobody: look once more. */
+    struct frame *frame = frame_take(pool);
+    if (frame) {
+        free_list_put(pool, frame);
+        pool_wake_frame_waiters(pool);
+    }
+    return POOL_NO_FRAME;
+}
+
+/* ---- get ---- */
+
+static enum pool_get frame_use(struct frame *frame, struct task *task, struct frame **out)
+{
+    frame_assert_state(frame);
+    switch (frame->state) {
+    case FRAME_READING:
+        wait_list_add(&frame->waiters, task);
+        return POOL_WAIT;
+    case FRAME_BAD:
+        return POOL_QUARANTINED;
+    default:
+        frame->pins++;
+        frame->referenced = true;
+        *out = frame;
+        return POOL_HIT;
+    }
+}
+
+enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struct frame **out)
+{
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    struct frame *frame = pool_find_locked(pool, key);
+    enum pool_get got = frame ? frame_use(frame, task, out) : POOL_MISS;
+    pthread_mutex_unlock(lock);
+    if (frame)
+        return got;
+
+    struct frame *fresh = frame_take(pool);
+    if (!fresh)
+        return wait_for_frame(pool, task);
+    pthread_mutex_lock(lock);
+    frame = pool_find_locked(pool, key); /* another worker may have been faster */
+    if (frame) {
+        got = frame_use(frame, task, out);
+    } else {
+        hash_insert(pool, fresh, key);
+        fresh->state = FRAME_READING;
+        fresh->pins = 1;
+        fresh->referenced = true;
+        fresh->write_failures = 0;
+        fresh->generation = 0;
+        frame_assert_state(fresh);
+        *out = fresh;
+    }
+    pthread_mutex_unlock(lock);
+    if (frame)
+        free_list_put(pool, fresh);
+    return got;
+}
+
+bool pool_contains(struct pool *pool, uint64_t key)
+{
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    bool found = pool_find_locked(pool, key) != NULL;
+    pthread_mutex_unlock(lock);
+    return found;
+}
+
+void pool_read_done(struct pool *pool, struct frame *frame, bool right, uint64_t generation)
+{
+    pthread_mutex_t *lock = frame_lock(pool, frame);
+    pthread_mutex_lock(lock);
+    assert(frame->state == FRAME_READING && frame->pins == 1);
+    if (right) {
+        frame->state = FRAME_CLEAN;
+        frame->generation = generation;
+        frame->lsn = page_lsn(frame->bytes);
+    } else {
+        frame->pins = 0;
+        hash_remove(pool, frame);
+    }
+    frame_assert_state(frame);
+    wait_list_wake_all(&frame->waiters);
+    pthread_mutex_unlock(lock);
+    if (!right) {
+        free_list_put(pool, frame);
+        pool_wake_frame_waiters(pool);
+    }
+}
+
+void pool_unpin(struct pool *pool, struct frame *frame)
+{
+    pthread_mutex_t *lock = frame_lock(pool, frame);
+    pthread_mutex_lock(lock);
+    assert(frame->pins > 0);
+    frame->pins--;
+    bool evictable = frame->pins == 0 && frame->state != FRAME_DIRTY;
+    pthread_mutex_unlock(lock);
+    if (evictable)
+        pool_wake_frame_waiters(pool);
+}
+
+struct frame *pool_add_system(struct pool *pool, uint64_t key)
+{
+    pthread_mutex_lock(&pool->free_lock);
+    struct frame *frame = pool->system_free_list;
+    assert(frame); /* pool_create was told how many there will be */
+    pool->system_free_list = frame->hash_next;
+    pthread_mutex_unlock(&pool->free_lock);
+    memset(frame->bytes, 0, PAGE_BYTES);
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    assert(!pool_find_locked(pool, key));
+    hash_insert(pool, frame, key);
+    frame->state = FRAME_CLEAN;
+    frame->pins = 1;
+    frame_assert_state(frame);
+    pthread_mutex_unlock(lock);
+    return frame;
+}
+
+/* ---- state changes ---- */
+
+void frame_mark_dirty(struct pool *pool, struct frame *frame, struct lsn lsn)
+{
+    assert(frame->state == FRAME_CLEAN || frame->state == FRAME_DIRTY);
+    if (frame->state == FRAME_CLEAN) {
+        frame->state = FRAME_DIRTY;
+        frame->first_change = lsn_position(lsn);
+        atomic_fetch_add(&pool->dirty_count, 1);
+    }
+    frame->lsn = lsn;
+    frame_assert_state(frame);
+}
+
+void frame_begin_write(struct pool *pool, struct frame *frame)
+{
+    (void)pool;
+    assert(frame->state == FRAME_DIRTY);
+    frame->state = FRAME_WRITING;
+    frame_assert_state(frame);
+}
+
+void frame_end_write(struct pool *pool, struct frame *frame, bool ok)
+{
+    assert(frame->state == FRAME_WRITING);
+    frame->write_failures = ok ? 0 : frame->write_failures + 1;
+    if (ok)
+        frame->state = FRAME_CLEAN;
+    else
+        frame->state = frame->write_failures < POOL_WRITE_FAILURES_MAX ? FRAME_DIRTY : FRAME_BAD;
+    if (frame->state != FRAME_DIRTY)
+        atomic_fetch_sub(&pool->dirty_count, 1);
+    frame_assert_state(frame);
+    wait_list_wake_all(&frame->waiters);
+}

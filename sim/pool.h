@@ -1,0 +1,109 @@
+/*
+ * pool.h - the buffer pool: frames, hash, eviction, and the frame state machine.
+ *
+ *   FREE -> READING -> CLEAN -> DIRTY -> WRITING -> CLEAN
+ *              |                  ^----------| (write failed)
+ *              v                             v
+ *             BAD <---------------------- (third failure: quarantined)
+ *
+ * Invariants (frame_assert_state, called by every mutator):
+ *  1. Frame bytes do not change while WRITING, and nobody reads them while READING.
+ *  2. The only edges into CLEAN are a read that was verified and a write that was acknowledged.
+ *  3. Only CLEAN and BAD frames without pins are evicted; system frames never are.
+ *  4. generation, lsn and bytes change together, under the partition lock.
+ *
+ * The pool never writes: cleaning is the writeback's job, so there is no cycle.
+ *
+ * Locks: one mutex a partition, protects the hash chains and all fields of the frames in it; a
+ * partition lock may be held when the log's lock is taken, never the other way round, and never two
+ * partition locks at once.
+ */
+#ifndef SIM_POOL_H
+#define SIM_POOL_H
+
+#include <pthread.h>
+
+#include "sim/worker.h"
+#include "verify/page.h"
+
+#define POOL_PARTITIONS         64
+#define POOL_WRITE_FAILURES_MAX 3 /* then the page is quarantined (DESIGN section 6) */
+
+enum frame_state { FRAME_FREE, FRAME_READING, FRAME_CLEAN, FRAME_DIRTY, FRAME_WRITING, FRAME_BAD };
+
+struct frame {
+    _Atomic uint64_t key; /* file uid << 32 | page number; 0 = none (uid starts at 1) */
+    enum frame_state state;
+    unsigned pins;
+    bool referenced; /* second chance */
+    bool system;     /* a system page: never evicted */
+    unsigned write_failures;
+    uint16_t actor; /* who changed it last */
+    uint64_t generation;
+    struct lsn lsn;        /* last change */
+    uint64_t first_change; /* log position of the first change since it was clean */
+    uint8_t *bytes;        /* PAGE_BYTES, aligned */
+    struct frame *hash_next;
+    struct wait_list waiters; /* for READING or WRITING to end */
+};
+
+struct pool_partition {
+    pthread_mutex_t lock;
+    struct frame **buckets;
+};
+
+struct pool {
+    struct frame *frames; /* frame_count evictable ones, then system_count */
+    uint8_t *memory;
+    size_t memory_bytes;
+    size_t frame_count, system_count;
+    size_t buckets_per_partition;
+    struct pool_partition partitions[POOL_PARTITIONS];
+    _Atomic size_t clock_hand;
+    _Atomic size_t dirty_count; /* DIRTY and WRITING, system frames included */
+    pthread_mutex_t free_lock;
+    struct frame *free_list; /* linked by hash_next */
+    struct frame *system_free_list;
+    struct wait_list frame_waiters; /* for any frame to become evictable */
+    _Atomic size_t waiting;         /* tasks in frame_waiters */
+};
+
+static inline uint64_t page_key(uint16_t file_uid, uint32_t page_no)
+{
+    return (uint64_t)file_uid << 32 | page_no;
+}
+
+int pool_create(struct pool *pool, size_t frame_count, size_t system_count)
+    __attribute__((warn_unused_result));
+void pool_destroy(struct pool *pool);
+
+enum pool_get {
+    POOL_HIT,         /* pinned; CLEAN, DIRTY or WRITING */
+    POOL_MISS,        /* pinned, READING, to be filled by the caller: pool_read_done */
+    POOL_WAIT,        /* being read by another: the task waits on the frame */
+    POOL_NO_FRAME,    /* nothing evictable: the task waits on the pool */
+    POOL_QUARANTINED, /* BAD */
+};
+enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struct frame **out);
+/* Present and usable right now?  Not pinned: only a hint. */
+bool pool_contains(struct pool *pool, uint64_t key);
+/* The read of a MISS ended: CLEAN with generation and lsn from the page, or gone again (not right).
+ */
+void pool_read_done(struct pool *pool, struct frame *frame, bool right, uint64_t generation);
+void pool_unpin(struct pool *pool, struct frame *frame);
+/* A new frame for a system page that is not yet on the device: CLEAN, generation 0, zeroed. */
+struct frame *pool_add_system(struct pool *pool, uint64_t key);
+
+pthread_mutex_t *frame_lock(struct pool *pool, const struct frame *frame);
+/* Under the partition lock: */
+struct frame *pool_find_locked(struct pool *pool, uint64_t key);
+pthread_mutex_t *pool_lock_key(struct pool *pool, uint64_t key);
+void frame_mark_dirty(struct pool *pool, struct frame *frame, struct lsn lsn);
+void frame_begin_write(struct pool *pool, struct frame *frame);
+/* ok: CLEAN; else DIRTY again, or BAD after POOL_WRITE_FAILURES_MAX.  Wakes the waiters. */
+void frame_end_write(struct pool *pool, struct frame *frame, bool ok);
+void frame_assert_state(const struct frame *frame);
+/* Wake tasks that wait for an evictable frame. */
+void pool_wake_frame_waiters(struct pool *pool);
+
+#endif

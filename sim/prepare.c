@@ -1,0 +1,269 @@
+/*
+ * prepare.c - see prepare.h.
+ *
+ *   RESERVE -> ALLOCATE (system pages) -> FORMAT records, commit -> WAIT durable -> WRITE -> next
+ * chunk
+ *
+ * A chunk's runs of data pages between system pages go out as one gather write each.
+ */
+#include "sim/prepare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/allocation.h"
+#include "sim/run.h"
+#include "sim/run_errors.h"
+
+#define MARK_BYTES       16
+#define CHUNK_RUNS_MAX   8 /* runs of data pages in a chunk: system pages split it */
+#define FIRST_GENERATION 1
+
+struct preparer {
+    struct task task;
+    struct run *run;
+    struct data_file *file;
+    _Atomic uint32_t *next_chunk;
+    enum task_result (*state)(struct preparer *p);
+    struct xact xact;
+    struct wal_waiter waiter;
+    struct allocation allocation;
+    uint32_t first_page, count;
+    unsigned extent; /* next extent to log */
+    bool committed;
+    struct lsn lsns[ALLOCATION_EXTENTS];
+    struct lsn last_lsn;
+    uint8_t *buffer; /* a chunk */
+    unsigned writing;
+    struct gather gathers[CHUNK_RUNS_MAX];
+};
+
+static enum task_result next_chunk(struct preparer *p);
+static enum task_result reserve(struct preparer *p);
+static enum task_result allocate(struct preparer *p);
+static enum task_result log_formats(struct preparer *p);
+static enum task_result wait_log(struct preparer *p);
+static enum task_result write_pages(struct preparer *p);
+static enum task_result wait_writes(struct preparer *p);
+
+static struct wal *wal_of(struct preparer *p)
+{
+    return &p->file->database->wal;
+}
+
+static enum task_result go(struct preparer *p, enum task_result (*state)(struct preparer *p))
+{
+    p->state = state;
+    return state(p);
+}
+
+static enum task_result abandon(struct preparer *p)
+{
+    wal_end(wal_of(p), &p->xact);
+    return TASK_DONE;
+}
+
+static enum task_result next_chunk(struct preparer *p)
+{
+    uint64_t first = (uint64_t)atomic_fetch_add(p->next_chunk, 1) * ALLOCATION_CHUNK_PAGES;
+    if (run_stopping(p->run) || first >= p->file->file.size_pages)
+        return TASK_DONE;
+    uint64_t left = p->file->file.size_pages - first;
+    p->first_page = (uint32_t)first;
+    p->count = left < ALLOCATION_CHUNK_PAGES ? (uint32_t)left : ALLOCATION_CHUNK_PAGES;
+    p->extent = 0;
+    p->committed = false;
+    return go(p, reserve);
+}
+
+static enum task_result reserve(struct preparer *p)
+{
+    struct wal *wal = wal_of(p);
+    if (!wal_reserve(wal, &p->xact, allocation_log_need(wal->sector_bytes), &p->task))
+        return TASK_PARK;
+    allocation_plan(&p->allocation, p->file, p->first_page, p->count);
+    return go(p, allocate);
+}
+
+static enum task_result allocate(struct preparer *p)
+{
+    int error = allocation_step(&p->allocation, &p->xact, &p->task);
+    if (error)
+        return error == -EAGAIN ? TASK_PARK : abandon(p);
+    return go(p, log_formats);
+}
+
+static int format_append(struct preparer *p)
+{
+    uint32_t first = p->first_page + p->extent * EXTENT_PAGES;
+    struct log_page_change change = {
+        .magic = LOG_CHANGE_MAGIC,
+        .file_uid = p->file->file.mark.file_uid,
+        .incarnation = p->file->file.mark.incarnation,
+        .page_no = first,
+        .page_count = EXTENT_PAGES,
+        .generation = FIRST_GENERATION,
+    };
+    struct log_record record = {.op = LOG_OP_FORMAT,
+                                .xact_id = p->xact.id,
+                                .previous = p->xact.last,
+                                .head = &change,
+                                .head_bytes = sizeof change,
+                                .payload_bytes = sizeof change};
+    return wal_append(wal_of(p), &p->xact, &record, 1, &p->lsns[p->extent], &p->task);
+}
+
+static int commit_append(struct preparer *p)
+{
+    uint8_t payload[MARK_BYTES] = "PSTC";
+    struct log_record record = {.op = LOG_OP_COMMIT_XACT,
+                                .xact_id = p->xact.id,
+                                .previous = p->xact.last,
+                                .head = payload,
+                                .head_bytes = sizeof payload,
+                                .payload_bytes = sizeof payload};
+    return wal_append(wal_of(p), &p->xact, &record, 1, &p->last_lsn, &p->task);
+}
+
+static enum task_result log_formats(struct preparer *p)
+{
+    int error = 0;
+    while (!error && p->extent < p->count / EXTENT_PAGES) {
+        error = format_append(p);
+        p->extent += !error;
+    }
+    if (!error)
+        error = commit_append(p);
+    if (error)
+        return error == -EAGAIN ? TASK_PARK : abandon(p);
+    return go(p, wait_log);
+}
+
+static enum task_result wait_log(struct preparer *p)
+{
+    struct wal *wal = wal_of(p);
+    if (wal_wait_durable(wal, lsn_position(p->last_lsn), &p->waiter, &p->task))
+        return go(p, write_pages);
+    return wal_failed(wal) ? abandon(p) : TASK_PARK;
+}
+
+/* ---- writing ---- */
+
+static void gather_finished(struct gather *gather)
+{
+    struct preparer *p = gather->context;
+    p->writing--;
+    task_wake(&p->task);
+}
+
+static void page_image(struct preparer *p, uint32_t page_no, struct page_image *image)
+{
+    struct file *file = &p->file->file;
+    struct page_identity identity = {file->mark.file_uid, file->mark.incarnation,
+                                     file->mark.file_id, page_no, FIRST_GENERATION};
+    uint8_t *bytes = p->buffer + (size_t)(page_no - p->first_page) * PAGE_BYTES;
+    page_fill(bytes, &p->run->identity, &identity, 0);
+    *image = (struct page_image){.bytes = bytes,
+                                 .generation = FIRST_GENERATION,
+                                 .lsn = p->lsns[(page_no - p->first_page) / EXTENT_PAGES]};
+}
+
+/* The run of data pages from page_no; returns the page behind it. */
+static uint32_t run_collect(struct preparer *p, uint32_t page_no, struct gather *gather)
+{
+    gather->file = p->file;
+    gather->first_page = page_no;
+    gather->count = 0;
+    while (page_no < p->first_page + p->count &&
+           syspage_kind(page_no, p->file->primary) == SYSPAGE_NONE) {
+        page_image(p, page_no, &gather->images[gather->count++]);
+        page_no++;
+    }
+    return page_no;
+}
+
+static enum task_result write_pages(struct preparer *p)
+{
+    unsigned runs = 0;
+    uint32_t page_no = p->first_page;
+    while (page_no < p->first_page + p->count) {
+        if (syspage_kind(page_no, p->file->primary) != SYSPAGE_NONE) {
+            page_no++;
+            continue;
+        }
+        page_no = run_collect(p, page_no, &p->gathers[runs++]);
+    }
+    p->writing = runs;
+    p->state = wait_writes;
+    for (unsigned i = 0; i < runs; i++) {
+        struct gather *gather = &p->gathers[i];
+        gather->stream = STREAM_prepare_write;
+        gather->worker = p->task.worker;
+        gather->retried = false;
+        gather->done = gather_finished;
+        gather->context = p;
+        gather->on_error = run_write_error;
+        gather->run = p->run;
+        gather->actor = "initial update";
+        writeback_submit(gather);
+    }
+    return TASK_PARK;
+}
+
+static enum task_result wait_writes(struct preparer *p)
+{
+    if (p->writing)
+        return TASK_PARK;
+    atomic_fetch_add(&p->run->progress_done, p->count);
+    wal_end(wal_of(p), &p->xact);
+    return go(p, next_chunk);
+}
+
+/* ---- life ---- */
+
+static enum task_result preparer_step(struct task *task)
+{
+    struct preparer *p = (struct preparer *)task; /* first member */
+    return p->state(p);
+}
+
+static void preparer_finished(struct task *task)
+{
+    run_task_ended(((struct preparer *)task)->run, true);
+}
+
+int preparer_create(struct preparer **out, struct run *run, struct worker *worker,
+                    struct data_file *file, _Atomic uint32_t *chunk)
+{
+    struct preparer *p = calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    p->buffer = aligned_alloc(4096, ALLOCATION_CHUNK_PAGES * PAGE_BYTES);
+    if (!p->buffer) {
+        free(p);
+        return -ENOMEM;
+    }
+    task_init(&p->task, worker, preparer_step);
+    p->task.finished = preparer_finished;
+    p->run = run;
+    p->file = file;
+    p->next_chunk = chunk;
+    p->state = next_chunk;
+    *out = p;
+    return 0;
+}
+
+void preparer_start(struct preparer *p)
+{
+    run_task_started(p->run, true);
+    task_start(&p->task);
+}
+
+void preparer_free(struct preparer *p)
+{
+    if (!p)
+        return;
+    free(p->buffer);
+    free(p);
+}

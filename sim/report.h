@@ -1,0 +1,82 @@
+/*
+ * report.h - the frozen result of a run; every output is written from it and from nothing else.
+ *
+ * Writers are listed in reports.def; each is a function of the frozen report.  They iterate
+ * streams, phases, counters and verdicts; none names a metric.
+ *
+ * Ownership: the report owns what it points to but for run, command, label and out_dir, which must
+ * outlive it.  Threads: made and written by the coordinator after the run ended.
+ */
+#ifndef SIM_REPORT_H
+#define SIM_REPORT_H
+
+#include <stdio.h>
+
+#include "sim/environment.h"
+#include "sim/run.h"
+#include "sim/verdict_rules.h"
+
+struct report_file {
+    const char *path;
+    uint16_t uid;
+    unsigned database;
+    bool is_log;
+    uint64_t size_bytes;
+    struct ledger_count count; /* data files */
+    uint64_t allocated_pages;  /* protected pages that an offline checker must find */
+    uint64_t live_log_blocks;  /* log files */
+    bool direct, dsync;
+};
+
+struct report {
+    const struct run *run; /* after the run ended: const */
+    const char *command;   /* the command line */
+    const char *label;     /* or NULL */
+    const char *out_dir;   /* result folder, or NULL */
+    const char *version;   /* of the program */
+    int interrupted;       /* signal number or 0 */
+    bool complete;
+    struct environment environment;
+    struct stats *stats; /* merged */
+    double phase_seconds[PHASE_COUNT];
+    double total_seconds;
+    double cpu_user_seconds, cpu_system_seconds;
+    struct report_file *files;
+    unsigned file_count;
+    uint64_t pages_written, pages_seen, pages_indeterminate, pages_quarantined;
+    struct axis integrity, durability, speed, overall;
+    char result[AXIS_REASON_MAX]; /* the verdict in one line */
+    int exit_code;
+};
+
+int report_freeze(struct report *report, const struct run *run, const char *command, int signal)
+    __attribute__((warn_unused_result));
+void report_free(struct report *report);
+const char *report_version(void); /* of the program */
+
+/* One stream in one phase, or (phase PHASE_COUNT) in total; for writers. */
+struct report_stream {
+    enum stream stream;
+    double seconds; /* that it is divided by */
+    struct stream_stats stats;
+    double iops, mb_per_s; /* MB: 1,048,576 bytes, as SQL Server counts */
+    double in_flight;      /* Little: IOPS x mean latency */
+};
+/* False: no operation of this stream in this phase. */
+bool report_stream(const struct report *report, unsigned phase, enum stream stream,
+                   struct report_stream *out);
+/* "stress" ..., or "total" for PHASE_COUNT. */
+const char *report_phase_name(unsigned phase);
+
+struct report_writer {
+    const char *name;      /* "json" */
+    const char *file_name; /* in the result folder; NULL: standard output */
+    int (*write)(const struct report *report, FILE *out);
+};
+extern const struct report_writer *const report_writers[];
+extern const size_t report_writers_count;
+const struct report_writer *report_writer_by_name(const char *name);
+/* The last lines alone: axes, result, where everything is (report_text.c). */
+int report_text_verdict(const struct report *report, FILE *out) __attribute__((warn_unused_result));
+
+#endif

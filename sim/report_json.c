@@ -1,0 +1,504 @@
+/*
+ * report_json.c - result.json (`pagestorm-result/1`): the whole frozen report for programs.
+ *
+ * Keys never change meaning.  Under the virtual clock equal seeds give equal bytes but for
+ * environment, cpu, run.started and run.command: keys stand in the order in which they are put
+ * here, lists in the order of the .def files, of the profile's tables and of the run.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "patterns/pattern.h"
+#include "sim/actor.h"
+#include "sim/report.h"
+#include "verify/verdict.h"
+
+#define SCHEMA        "pagestorm-result/1"
+#define REAL_DIGITS   12
+#define TIME_TEXT_MAX 40
+#define NS_PER_US     1e3
+#define RUN_ID_TEXT   (2 * RUN_ID_BYTES + 1)
+
+/* ---- small things ---- */
+
+/* Without memory for the report there is no report: stop where it is seen. */
+static void put(json_t *object, const char *key, json_t *value)
+{
+    int error = json_object_set_new(object, key, value);
+    assert(error == 0);
+}
+
+static void push(json_t *array, json_t *value)
+{
+    int error = json_array_append_new(array, value);
+    assert(error == 0);
+}
+
+/* Paths and command lines may hold bytes that are not UTF-8: those become '?'. */
+static json_t *text_json(const char *text)
+{
+    json_t *value = json_string(text ? text : "");
+    if (value)
+        return value;
+    char *copy = strdup(text);
+    assert(copy);
+    for (char *c = copy; *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    value = json_string(copy);
+    free(copy);
+    return value;
+}
+
+static void put_text(json_t *object, const char *key, const char *text)
+{
+    put(object, key, text_json(text));
+}
+
+static void put_count(json_t *object, const char *key, uint64_t value)
+{
+    put(object, key, json_integer((json_int_t)value));
+}
+
+static void put_real(json_t *object, const char *key, double value)
+{
+    put(object, key, json_real(value));
+}
+
+static void put_bool(json_t *object, const char *key, bool value)
+{
+    put(object, key, json_boolean(value));
+}
+
+/* "2026-01-01T00:00:00.123Z" */
+static void put_time(json_t *object, const char *key, uint64_t realtime_ns)
+{
+    char text[TIME_TEXT_MAX], date[TIME_TEXT_MAX];
+    time_t seconds = (time_t)(realtime_ns / NS_PER_S);
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text, sizeof text, "%.20s.%03uZ", date,
+             (unsigned)(realtime_ns % NS_PER_S / NS_PER_MS));
+    put_text(object, key, text);
+}
+
+/* ---- run ---- */
+
+static json_t *phases_json(const struct report *report)
+{
+    json_t *phases = json_array();
+    for (unsigned p = 0; p < PHASE_COUNT; p++) {
+        static const bool rated[] = {
+#define PHASE(name, text, is_rated) is_rated,
+#include "sim/phases.def"
+#undef PHASE
+        };
+        json_t *phase = json_object();
+        put_text(phase, "name", phase_name((enum phase)p));
+        put_real(phase, "seconds", report->phase_seconds[p]);
+        put_bool(phase, "rated", rated[p]);
+        put_bool(phase, "complete", report->run->phases[p].complete);
+        push(phases, phase);
+    }
+    return phases;
+}
+
+static json_t *plan_json(const struct report *report)
+{
+    const struct plan *plan = report->run->config.plan;
+    json_t *object = json_object(), *notes = json_array();
+    put_text(object, "engine", report->run->config.engine->name);
+    put_bool(object, "virtual_clock", report->run->config.virtual_clock);
+    put_count(object, "workers", plan->workers);
+    put_count(object, "queue_depth", plan->queue_depth);
+    put_count(object, "pool_bytes", plan->pool_bytes);
+    put_bool(object, "seed_drawn", plan->seed_drawn);
+    for (unsigned i = 0; i < plan->note_count; i++)
+        push(notes, text_json(plan->notes[i]));
+    put(object, "notes", notes);
+    return object;
+}
+
+static json_t *run_json(const struct report *report)
+{
+    const struct run *run = report->run;
+    json_t *object = json_object();
+    char id[RUN_ID_TEXT];
+    for (unsigned i = 0; i < RUN_ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", run->run_id[i]);
+    put_text(object, "id", id);
+    put_count(object, "seed", run->config.plan->seed);
+    put_text(object, "command", report->command);
+    put_text(object, "version", report->version);
+    put_text(object, "label", report->label);
+    put_time(object, "started", run->session_start_ns);
+    put_bool(object, "complete", report->complete);
+    put_count(object, "interrupted_by_signal", (uint64_t)report->interrupted);
+    put_count(object, "cycles", run->cycles_done);
+    put_text(object, "message", run->message);
+    put(object, "phases", phases_json(report));
+    put(object, "plan", plan_json(report));
+    return object;
+}
+
+/* ---- environment, cpu ---- */
+
+static json_t *volume_json(const struct environment_volume *volume)
+{
+    json_t *object = json_object();
+    put_text(object, "mount_point", volume->mount_point);
+    put_text(object, "source", volume->source);
+    put_text(object, "type", volume->type);
+    put_text(object, "options", volume->options);
+    put_count(object, "total_bytes", volume->total_bytes);
+    put_count(object, "available_bytes", volume->available_bytes);
+    return object;
+}
+
+static json_t *environment_json(const struct report *report)
+{
+    const struct environment *environment = &report->environment;
+    json_t *object = json_object(), *volumes = json_array();
+    put_text(object, "host", environment->host);
+    put_text(object, "kernel", environment->kernel);
+    put_text(object, "distribution", environment->distribution);
+    put_text(object, "cpu_model", environment->cpu_model);
+    put_count(object, "cpus_online", environment->cpus_online);
+    put_count(object, "cpus_allowed", environment->cpus_allowed);
+    put_count(object, "memory_total_bytes", environment->memory_total_bytes);
+    put_count(object, "memory_available_bytes", environment->memory_available_bytes);
+    put_text(object, "version", report->version);
+    for (unsigned i = 0; i < environment->volume_count; i++)
+        push(volumes, volume_json(&environment->volumes[i]));
+    put(object, "file_systems", volumes);
+    return object;
+}
+
+static json_t *cpu_json(const struct report *report)
+{
+    json_t *object = json_object();
+    put_real(object, "user_seconds", report->cpu_user_seconds);
+    put_real(object, "system_seconds", report->cpu_system_seconds);
+    return object;
+}
+
+/* ---- config ---- */
+
+static json_t *section_json(const struct opt_section *section, const void *settings)
+{
+    char text[OPT_STRING_MAX + 1];
+    json_t *object = json_object();
+    for (size_t i = 0; i < section->count; i++) {
+        opt_get(&section->opts[i], settings, text, sizeof text);
+        put_text(object, section->opts[i].name, text);
+    }
+    return object;
+}
+
+/* Values as the text that a configuration file takes. */
+static json_t *config_json(const struct report *report)
+{
+    const struct profile *profile = report->run->config.profile;
+    json_t *object = json_object();
+    for (size_t i = 0; i < profile_section_count(profile); i++) {
+        const void *settings;
+        const struct opt_section *section = profile_section_at(profile, i, &settings);
+        put(object, section->name, section_json(section, settings));
+    }
+    for (size_t i = 0; i < profile_file_count(profile); i++) {
+        const struct file_settings *file = profile_file(profile, i);
+        char name[32];
+        snprintf(name, sizeof name, "%s%u", file_section.name, file->number);
+        put(object, name, section_json(&file_section, file));
+    }
+    return object;
+}
+
+/* ---- verdict ---- */
+
+static json_t *axis_json(const struct axis *axis)
+{
+    json_t *object = json_object(), *reasons = json_array();
+    put_text(object, "grade", grade_name(axis->grade));
+    push(reasons, text_json(axis->reason));
+    put(object, "reasons", reasons);
+    return object;
+}
+
+static json_t *verdict_json(const struct report *report)
+{
+    json_t *object = json_object();
+    put(object, "overall", axis_json(&report->overall));
+    put(object, "integrity", axis_json(&report->integrity));
+    put(object, "durability", axis_json(&report->durability));
+    put(object, "speed", axis_json(&report->speed));
+    put_text(object, "result", report->result);
+    put_count(object, "exit_code", (uint64_t)report->exit_code);
+    return object;
+}
+
+/* ---- integrity ---- */
+
+static json_t *coverage_json(const struct report *report)
+{
+    json_t *object = json_object();
+    double share = report->pages_written
+                       ? (double)report->pages_seen * 100.0 / (double)report->pages_written
+                       : 0.0;
+    put_count(object, "pages_written", report->pages_written);
+    put_count(object, "pages_read_back", report->pages_seen);
+    put_real(object, "percent_read_back", share);
+    put_count(object, "pages_indeterminate", report->pages_indeterminate);
+    put_count(object, "pages_quarantined", report->pages_quarantined);
+    put_count(object, "overwritten_unread", report->stats->counters.overwritten_unread);
+    return object;
+}
+
+static void put_origin(json_t *object, const struct explanation *why)
+{
+    if (!why->has_origin)
+        return;
+    json_t *origin = json_object();
+    put_count(origin, "file_uid", why->origin_file_uid);
+    put_count(origin, "page", why->origin_page_no);
+    put_count(origin, "generation", why->origin_generation);
+    put_bool(origin, "other_run", why->origin_other_run);
+    put(object, "origin", origin);
+}
+
+static void put_other_end(json_t *object, const struct finding *finding)
+{
+    if (!finding->paired)
+        return;
+    json_t *other = json_object();
+    put_text(other, "file", finding->other_file);
+    put_count(other, "page", finding->other_page_no);
+    put_count(other, "generation", finding->other_generation);
+    put(object, "other_end", other);
+}
+
+static json_t *finding_json(const struct report *report, const struct finding *finding)
+{
+    const struct verdict_info *info = verdict_info(finding->verdict);
+    json_t *object = json_object();
+    put_count(object, "number", finding->number);
+    put_text(object, "class", info->name);
+    put_text(object, "severity", severity_name(info->severity));
+    put_text(object, "blame", blame_name(info->blame));
+    put_count(object, "sql_error", (uint64_t)info->sql_error);
+    put_text(object, "meaning", info->sentence);
+    put_text(object, "file", finding->file);
+    put_count(object, "file_uid", finding->file_uid);
+    put(object, "page", finding->has_page ? json_integer(finding->page_no) : json_null());
+    put_count(object, "offset", finding->offset);
+    put_count(object, "size_bytes", finding->size_bytes);
+    put_count(object, "generation_expected", finding->why.generation_expected);
+    put_count(object, "generation_found", finding->why.generation_found);
+    put_text(object, "sectors", finding->why.sectors);
+    put_count(object, "retries", finding->retries);
+    put_count(object, "retries_agreed", finding->agreed);
+    put_bool(object, "healed", finding->healed);
+    put_count(object, "errno", (uint64_t)(finding->error < 0 ? -finding->error : finding->error));
+    put_count(object, "times", finding->times);
+    put_text(object, "actor", finding->actor);
+    put_count(object, "writer", finding->writer);
+    put_time(object, "written", report->run->session_start_ns + finding->written_s * NS_PER_S);
+    put_time(object, "time", finding->found_ns);
+    put_text(object, "detail", finding->detail);
+    put_text(object, "evidence", finding->evidence);
+    put_origin(object, &finding->why);
+    put_other_end(object, finding);
+    return object;
+}
+
+static json_t *classes_json(const struct findings *findings)
+{
+    json_t *object = json_object();
+    for (int i = VERDICT_NONE + 1; i < VERDICT_COUNT; i++)
+        if (findings->by_verdict[i])
+            put_count(object, verdict_info((enum verdict)i)->name, findings->by_verdict[i]);
+    return object;
+}
+
+static json_t *integrity_json(const struct report *report)
+{
+    const struct counters *counters = &report->stats->counters;
+    const struct findings *findings = &report->run->findings;
+    json_t *object = json_object(), *list = json_array();
+    put_count(object, "pages_verified", counters->pages_verified);
+    put_count(object, "log_blocks_verified", counters->log_blocks_verified);
+    put_count(object, "overlapped_reads", counters->overlapped_reads);
+    put_count(object, "read_retries", counters->read_retries);
+    put(object, "coverage", coverage_json(report));
+    put(object, "findings_by_class", classes_json(findings));
+    for (unsigned i = 0; i < findings->count; i++)
+        if (!findings->list[i].amended)
+            push(list, finding_json(report, &findings->list[i]));
+    put(object, "findings", list);
+    return object;
+}
+
+/* ---- streams ---- */
+
+static json_t *hist_json(const struct hist *hist)
+{
+    static const struct {
+        const char *key;
+        double quantile;
+    } quantiles[] = {{"p50", 0.5},  {"p90", 0.9},    {"p95", 0.95},
+                     {"p99", 0.99}, {"p999", 0.999}, {"p9999", 0.9999}};
+    json_t *object = json_object(), *buckets = json_array();
+    put_real(object, "min", (double)hist->min_ns / NS_PER_US);
+    put_real(object, "mean", hist_mean_ns(hist) / NS_PER_US);
+    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
+        put_real(object, quantiles[i].key,
+                 (double)hist_quantile_ns(hist, quantiles[i].quantile) / NS_PER_US);
+    put_real(object, "max", (double)hist->max_ns / NS_PER_US);
+    for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+        if (!hist->buckets[i])
+            continue;
+        json_t *bucket = json_array();
+        push(bucket, json_real((double)hist_bucket_low_ns(i) / NS_PER_US));
+        push(bucket, json_real((double)hist_bucket_high_ns(i) / NS_PER_US));
+        push(bucket, json_integer((json_int_t)hist->buckets[i]));
+        push(buckets, bucket);
+    }
+    put(object, "buckets", buckets); /* [from, below, operations] */
+    return object;
+}
+
+static json_t *stream_json(const struct report_stream *stream, unsigned phase)
+{
+    json_t *object = json_object();
+    put_text(object, "phase", report_phase_name(phase));
+    put_text(object, "name", stream_name(stream->stream));
+    put_text(object, "what", stream_text(stream->stream));
+    put_count(object, "ops", stream->stats.ops);
+    put_count(object, "bytes", stream->stats.bytes);
+    put_real(object, "iops", stream->iops);
+    put_real(object, "mb_per_s", stream->mb_per_s);
+    put_real(object, "in_flight", stream->in_flight);
+    put(object, "latency_us", hist_json(&stream->stats.latency));
+    put(object, "response_us", hist_json(&stream->stats.response));
+    return object;
+}
+
+static json_t *streams_json(const struct report *report)
+{
+    json_t *streams = json_array();
+    struct report_stream *stream = malloc(sizeof *stream);
+    assert(stream);
+    for (unsigned p = 0; p <= PHASE_COUNT; p++)
+        for (unsigned s = 0; s < STREAM_COUNT; s++)
+            if (report_stream(report, p, (enum stream)s, stream))
+                push(streams, stream_json(stream, p));
+    free(stream);
+    return streams;
+}
+
+/* ---- files, databases, actors, counters ---- */
+
+static json_t *file_json(const struct report_file *file)
+{
+    json_t *object = json_object();
+    put_text(object, "path", file->path);
+    put_count(object, "uid", file->uid);
+    put_count(object, "database", file->database + 1);
+    put_text(object, "kind", file->is_log ? "log" : "data");
+    put_count(object, "size_bytes", file->size_bytes);
+    put_bool(object, "direct", file->direct);
+    put_bool(object, "write_through", file->dsync);
+    if (file->is_log) {
+        put_count(object, "log_blocks_live", file->live_log_blocks);
+        return object;
+    }
+    put_count(object, "allocated_pages", file->allocated_pages);
+    put_count(object, "pages_written", file->count.written);
+    put_count(object, "pages_read_back", file->count.seen);
+    put_count(object, "pages_indeterminate", file->count.indeterminate);
+    put_count(object, "pages_quarantined", file->count.quarantined);
+    return object;
+}
+
+static json_t *files_json(const struct report *report)
+{
+    json_t *files = json_array();
+    for (unsigned i = 0; i < report->file_count; i++)
+        push(files, file_json(&report->files[i]));
+    return files;
+}
+
+static json_t *databases_json(const struct report *report)
+{
+    json_t *databases = json_array();
+    for (unsigned d = 0; d < report->run->database_count; d++) {
+        const struct database *database = &report->run->databases[d];
+        json_t *object = json_object(), *uids = json_array();
+        put_count(object, "id", d + 1);
+        put_text(object, "name", database->name);
+        for (unsigned i = 0; i < report->file_count; i++)
+            if (report->files[i].database == d)
+                push(uids, json_integer(report->files[i].uid));
+        put(object, "files", uids);
+        put_count(object, "checkpoints", atomic_load(&database->checkpoints));
+        put_count(object, "log_records", database->wal.records);
+        put_bool(object, "log_failed", wal_failed(&database->wal));
+        push(databases, object);
+    }
+    return databases;
+}
+
+static json_t *actors_json(const struct report *report)
+{
+    json_t *actors = json_array();
+    for (unsigned i = 0; i < report->run->actor_count; i++) {
+        const struct actor *actor = report->run->actors[i];
+        json_t *object = json_object();
+        put_count(object, "number", actor->number);
+        put_text(object, "name", actor->name);
+        put_count(object, "ops", actor->ops);
+        push(actors, object);
+    }
+    return actors;
+}
+
+static json_t *counters_json(const struct report *report)
+{
+    json_t *object = json_object();
+#define COUNTER(name, text) put_count(object, #name, report->stats->counters.name);
+#include "sim/counters.def"
+#undef COUNTER
+    return object;
+}
+
+static int write_json(const struct report *report, FILE *out)
+{
+    json_t *root = json_object();
+    put_text(root, "schema", SCHEMA);
+    put(root, "run", run_json(report));
+    put(root, "environment", environment_json(report));
+    put(root, "config", config_json(report));
+    put(root, "verdict", verdict_json(report));
+    put(root, "integrity", integrity_json(report));
+    put(root, "streams", streams_json(report));
+    put(root, "files", files_json(report));
+    put(root, "databases", databases_json(report));
+    put(root, "actors", actors_json(report));
+    put(root, "counters", counters_json(report));
+    put(root, "cpu", cpu_json(report));
+    int error = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS));
+    json_decref(root);
+    return error || fputc('\n', out) == EOF ? -EIO : 0;
+}
+
+const struct report_writer report_writer_json = {
+    .name = "json",
+    .file_name = "result.json",
+    .write = write_json,
+};

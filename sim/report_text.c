@@ -1,0 +1,147 @@
+/*
+ * report_text.c - what stands on the terminal at the end of a run: streams per phase, findings, and
+ * the last lines with the three axes.
+ *
+ * The last lines are always the same in number and order; 80 columns where paths allow.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/units.h"
+#include "sim/report.h"
+#include "verify/verdict.h"
+
+#define FINDINGS_SHOWN 20 /* the others are in the result file */
+#define NUMBER_MAX     32
+
+/* A latency in six columns: "0.4ms", "12.0s". */
+static const char *short_time(double ns, char out[NUMBER_MAX])
+{
+    if (ns < 1e6)
+        snprintf(out, NUMBER_MAX, "%.0fus", ns / 1e3);
+    else if (ns < 1e8)
+        snprintf(out, NUMBER_MAX, "%.1fms", ns / 1e6);
+    else
+        snprintf(out, NUMBER_MAX, "%.2fs", ns / 1e9);
+    return out;
+}
+
+static void write_stream(const struct report_stream *stream, FILE *out)
+{
+    char mean[NUMBER_MAX], p99[NUMBER_MAX], max[NUMBER_MAX];
+    const struct hist *latency = &stream->stats.latency;
+    fprintf(out, "  %-16s %11s %9.1f %8.1f %8s %8s %8s %6.1f\n", stream_name(stream->stream),
+            count_text(stream->stats.ops).text, stream->iops, stream->mb_per_s,
+            short_time(hist_mean_ns(latency), mean),
+            short_time((double)hist_quantile_ns(latency, 0.99), p99),
+            short_time((double)latency->max_ns, max), stream->in_flight);
+}
+
+/* True when the phase had any I/O. */
+static bool write_phase(const struct report *report, enum phase phase, struct report_stream *stream,
+                        FILE *out)
+{
+    bool headed = false;
+    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        if (!report_stream(report, phase, (enum stream)s, stream))
+            continue;
+        if (!headed)
+            fprintf(out, "\n%s, %.1f s\n  %-16s %11s %9s %8s %8s %8s %8s %6s\n", phase_text(phase),
+                    report->phase_seconds[phase], "", "ops", "IOPS", "MB/s", "mean", "p99", "max",
+                    "in fl.");
+        headed = true;
+        write_stream(stream, out);
+    }
+    return headed;
+}
+
+static int write_phases(const struct report *report, FILE *out)
+{
+    struct report_stream *stream = malloc(sizeof *stream);
+    bool any = false;
+    if (!stream)
+        return -ENOMEM;
+    for (unsigned p = 0; p < PHASE_COUNT; p++)
+        any = write_phase(report, (enum phase)p, stream, out) || any;
+    free(stream);
+    if (any)
+        fputs(
+            "\nThese phases ask for as much as the storage gives: latency there is the number of\n"
+            "requests in flight divided by the rate. It is shown, and not judged.\n",
+            out);
+    return 0;
+}
+
+static void write_findings(const struct report *report, FILE *out)
+{
+    const struct findings *findings = &report->run->findings;
+    char line[FINDING_FILE_MAX + FINDING_DETAIL_MAX];
+    unsigned shown = 0, kept = 0;
+    for (unsigned i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        if (finding->amended)
+            continue;
+        kept++;
+        if (shown == FINDINGS_SHOWN)
+            continue;
+        finding_line(finding, line, sizeof line);
+        fprintf(out, "%s%s\n    %s\n", shown == 0 ? "\n" : "", line,
+                verdict_info(finding->verdict)->sentence);
+        shown++;
+    }
+    if (kept > shown)
+        fprintf(out, "and %u more findings: see the report\n", kept - shown);
+}
+
+static void write_axis(const char *name, const struct axis *axis, FILE *out)
+{
+    fprintf(out, "%-11s %-11s %s\n", name, grade_name(axis->grade), axis->reason);
+}
+
+static void write_files(const struct report *report, FILE *out)
+{
+    for (unsigned i = 0; i < report->file_count; i++) {
+        char size[UNITS_TEXT_MAX];
+        units_human_size((int64_t)report->files[i].size_bytes, size, sizeof size);
+        fprintf(out, "%s%s %s", i == 0 ? "files   " : ", ", report->files[i].path, size);
+    }
+    if (report->file_count == 0)
+        fputs("files   none", out);
+    else if (report->run->settings->delete_files_at_shutdown)
+        fputs("   removed at the end (DeleteFilesAtShutdown)", out);
+    else if (report->out_dir)
+        fprintf(out, "   remove: pagestorm clean %s", report->out_dir);
+    fputc('\n', out);
+}
+
+int report_text_verdict(const struct report *report, FILE *out)
+{
+    if (report->run->message[0])
+        fprintf(out, "%s\n", report->run->message);
+    write_axis("INTEGRITY", &report->integrity, out);
+    write_axis("DURABILITY", &report->durability, out);
+    write_axis("SPEED", &report->speed, out);
+    fprintf(out, "%-11s %s\n", "RESULT", report->result);
+    for (size_t i = 0; i < report_writers_count && report->out_dir; i++)
+        if (report_writers[i]->file_name)
+            fprintf(out, "report  %s/%s\n", report->out_dir, report_writers[i]->file_name);
+    write_files(report, out);
+    return ferror(out) ? -EIO : 0;
+}
+
+static int write_text(const struct report *report, FILE *out)
+{
+    int error = write_phases(report, out);
+    write_findings(report, out);
+    fputc('\n', out);
+    int verdict = report_text_verdict(report, out);
+    return error ? error : verdict;
+}
+
+const struct report_writer report_writer_text = {
+    .name = "text",
+    .file_name = NULL,
+    .write = write_text,
+};

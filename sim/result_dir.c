@@ -1,0 +1,332 @@
+/* result_dir.c - create, fill and remove the result folder; see result_dir.h. */
+#include "sim/result_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/alloc.h"
+
+#define DIR_MODE           0755
+#define FALLBACK_DIRECTORY "/var/tmp"
+#define EVIDENCE_FOLDER    "evidence"
+#define SAME_SECOND_MAX    1000 /* runs that begin in one second in one directory */
+
+/* ---- where ---- */
+
+/* Device of a path, or of the nearest directory above it that exists. */
+static bool device_of(const char *path, dev_t *device)
+{
+    struct stat st;
+    char *copy = alloc_text(path);
+    bool found = stat(copy, &st) == 0;
+    while (!found) {
+        char *parent = plan_directory_of(copy);
+        bool same = strcmp(parent, copy) == 0;
+        free(copy);
+        copy = parent;
+        found = stat(copy, &st) == 0;
+        if (same)
+            break;
+    }
+    free(copy);
+    if (found)
+        *device = st.st_dev;
+    return found;
+}
+
+static bool is_under_test(const struct result_place *place, const char *directory)
+{
+    dev_t mine, other;
+    if (!device_of(directory, &mine))
+        return false;
+    for (size_t i = 0; i < place->under_test_count; i++)
+        if (device_of(place->under_test[i], &other) && other == mine)
+            return true;
+    return false;
+}
+
+static bool is_usable(const char *directory)
+{
+    struct stat st;
+    return directory && directory[0] == '/' && stat(directory, &st) == 0 && S_ISDIR(st.st_mode) &&
+           access(directory, W_OK | X_OK) == 0;
+}
+
+/* The directory that the folder is made in. */
+static const char *parent_of(const struct result_place *place, struct result_dir *dir)
+{
+    bool writable = access(".", W_OK | X_OK) == 0;
+    const char *others[] = {getenv("XDG_STATE_HOME"), FALLBACK_DIRECTORY};
+    if (writable && !is_under_test(place, "."))
+        return ".";
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (!is_usable(others[i]) || is_under_test(place, others[i]))
+            continue;
+        snprintf(dir->note, sizeof dir->note, "the result goes to %.800s, since %s", others[i],
+                 writable ? "the current directory is on a device under test"
+                          : "the current directory is not writable");
+        return others[i];
+    }
+    snprintf(dir->note, sizeof dir->note,
+             "the result is written to a device under test, since there is no other place for it "
+             "(--out DIR names one); that disturbs the measurement a little");
+    return ".";
+}
+
+/* ---- create ---- */
+
+static bool is_empty(const char *path)
+{
+    DIR *folder = opendir(path);
+    bool empty = folder != NULL;
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            empty = false;
+    if (folder)
+        closedir(folder);
+    return empty;
+}
+
+static int fail(char message[RESULT_MESSAGE_MAX], int error, const char *path, const char *what)
+{
+    snprintf(message, RESULT_MESSAGE_MAX, "result folder %.600s: %s", path, what);
+    return error;
+}
+
+static int create_wanted(struct result_dir *dir, const char *wanted,
+                         char message[RESULT_MESSAGE_MAX])
+{
+    dir->path = alloc_text(wanted);
+    if (mkdir(wanted, DIR_MODE) == 0) {
+        dir->created = true;
+        return 0;
+    }
+    int error = errno;
+    struct stat st;
+    if (error != EEXIST)
+        return fail(message, -error, wanted,
+                    error == ENOENT ? "the directory above it does not exist" : strerror(error));
+    if (stat(wanted, &st) != 0 || !S_ISDIR(st.st_mode))
+        return fail(message, -ENOTDIR, wanted, "exists and is not a directory");
+    if (access(wanted, W_OK | X_OK) != 0)
+        return fail(message, -EACCES, wanted, "is not writable");
+    if (!is_empty(wanted))
+        return fail(
+            message, -EEXIST, wanted,
+            "is not empty; name another one, or remove an earlier run with pagestorm clean");
+    return 0;
+}
+
+static int create_default(struct result_dir *dir, const struct result_place *place,
+                          char message[RESULT_MESSAGE_MAX])
+{
+    const char *parent = parent_of(place, dir);
+    char date[32];
+    time_t seconds = (time_t)(place->realtime_ns / NS_PER_S);
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm);
+    int error = 0;
+    for (unsigned i = 1; i <= SAME_SECOND_MAX; i++) {
+        char suffix[16] = "";
+        if (i > 1)
+            snprintf(suffix, sizeof suffix, "-%u", i);
+        free(dir->path);
+        dir->path = alloc_printf("%s/pagestorm-%s%s", parent, date, suffix);
+        dir->created = mkdir(dir->path, DIR_MODE) == 0;
+        error = errno;
+        if (dir->created)
+            return 0;
+        if (error != EEXIST)
+            break;
+    }
+    return fail(message, -error, dir->path, strerror(error));
+}
+
+/* For messages and commands that outlive the current directory. */
+static void make_absolute(struct result_dir *dir)
+{
+    char *absolute = realpath(dir->path, NULL);
+    if (!absolute)
+        return;
+    free(dir->path);
+    dir->path = absolute;
+}
+
+int result_dir_create(struct result_dir *dir, const struct result_place *place,
+                      char message[RESULT_MESSAGE_MAX])
+{
+    memset(dir, 0, sizeof *dir);
+    if (place->wanted && is_under_test(place, place->wanted))
+        snprintf(dir->note, sizeof dir->note,
+                 "%.600s is on a device under test; that disturbs the measurement a little",
+                 place->wanted);
+    int error = place->wanted ? create_wanted(dir, place->wanted, message)
+                              : create_default(dir, place, message);
+    if (!error)
+        make_absolute(dir);
+    return error;
+}
+
+void result_dir_free(struct result_dir *dir)
+{
+    free(dir->path);
+    memset(dir, 0, sizeof *dir);
+}
+
+/* ---- write ---- */
+
+static int write_whole(const struct report_writer *writer, const struct report *report,
+                       const char *path)
+{
+    FILE *out = fopen(path, "wxe");
+    if (!out)
+        return -errno;
+    int error = writer->write(report, out);
+    if (!error && (fflush(out) != 0 || fsync(fileno(out)) != 0))
+        error = -errno;
+    if (fclose(out) != 0 && !error)
+        error = -errno;
+    return error;
+}
+
+static int write_one(const char *directory, const struct report_writer *writer,
+                     const struct report *report, char message[RESULT_MESSAGE_MAX])
+{
+    char *path = alloc_printf("%s/%s", directory, writer->file_name);
+    char *temporary = alloc_printf("%s.part", path);
+    int error = write_whole(writer, report, temporary);
+    if (!error && rename(temporary, path) != 0)
+        error = -errno;
+    if (error) {
+        unlink(temporary);
+        snprintf(message, RESULT_MESSAGE_MAX, "%.600s cannot be written: %s", path,
+                 strerror(-error));
+    }
+    free(temporary);
+    free(path);
+    return error;
+}
+
+static void sync_directory(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd); /* best effort: the files themselves are synced */
+    close(fd);
+}
+
+int result_dir_write(const struct result_dir *dir, const struct report *report,
+                     char message[RESULT_MESSAGE_MAX])
+{
+    int first = 0;
+    for (size_t i = 0; i < report_writers_count; i++) {
+        if (!report_writers[i]->file_name)
+            continue;
+        int error = write_one(dir->path, report_writers[i], report, message);
+        first = first ? first : error;
+    }
+    sync_directory(dir->path);
+    return first;
+}
+
+/* ---- remove ---- */
+
+static bool is_regular_at(int folder, const char *name)
+{
+    struct stat st;
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool is_result_name(const char *name)
+{
+    if (strcmp(name, RESULT_LEDGER_NAME) == 0)
+        return true;
+    for (size_t i = 0; i < report_writers_count; i++) {
+        const char *file = report_writers[i]->file_name;
+        size_t length = file ? strlen(file) : 0;
+        if (file && strncmp(name, file, length) == 0 &&
+            (name[length] == '\0' || strcmp(name + length, ".part") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* "00012-bit_flip-sqliosim.mdx-4711.txt": five digits or more, a hyphen, .txt or .bin. */
+static bool is_evidence_name(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    const char *dot = strrchr(name, '.');
+    return digits >= 5 && name[digits] == '-' && dot &&
+           (strcmp(dot, ".txt") == 0 || strcmp(dot, ".bin") == 0);
+}
+
+/* Remove what is ours below fd (closed here); entries that stay are counted. */
+static int remove_known(int fd, bool (*ours)(const char *), unsigned *kept)
+{
+    DIR *folder = fdopendir(fd);
+    int error = 0;
+    if (!folder) {
+        error = -errno;
+        close(fd);
+        return error;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, EVIDENCE_FOLDER) == 0)
+            continue;
+        if (!ours(name) || !is_regular_at(dirfd(folder), name))
+            ++*kept;
+        else if (unlinkat(dirfd(folder), name, 0) != 0)
+            error = -errno;
+    }
+    closedir(folder);
+    return error;
+}
+
+static int open_folder(int above, const char *path)
+{
+    int fd = openat(above, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static int remove_evidence(int folder, unsigned *kept)
+{
+    unsigned strangers = 0;
+    int fd = open_folder(folder, EVIDENCE_FOLDER);
+    if (fd == -ENOENT)
+        return 0;
+    if (fd < 0) {
+        ++*kept;
+        return 0;
+    }
+    int error = remove_known(fd, is_evidence_name, &strangers);
+    if (!error && strangers == 0 && unlinkat(folder, EVIDENCE_FOLDER, AT_REMOVEDIR) != 0)
+        error = -errno;
+    *kept += strangers;
+    return error;
+}
+
+int result_dir_remove(const char *path, unsigned *kept)
+{
+    *kept = 0;
+    int folder = open_folder(AT_FDCWD, path);
+    if (folder < 0)
+        return folder;
+    int error = remove_evidence(folder, kept);
+    int again = error ? error : remove_known(folder, is_result_name, kept);
+    if (error)
+        close(folder);
+    error = again;
+    if (!error && *kept == 0 && rmdir(path) != 0)
+        error = -errno;
+    return error;
+}

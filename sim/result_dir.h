@@ -1,0 +1,48 @@
+/*
+ * result_dir.h - the folder that a run writes its results into, and what may be removed from it.
+ *
+ * Default name ./pagestorm-YYYYMMDD-HHMMSS (UTC, -2 and so on when it is taken).  When the current
+ * directory lies on a device under test the folder moves to $XDG_STATE_HOME or /var/tmp, where that
+ * is another device; else it stays, and a note says so.
+ *
+ * Files appear under their names complete (temporary name, sync, rename).  Only names that are
+ * known to be ours are ever removed.
+ */
+#ifndef SIM_RESULT_DIR_H
+#define SIM_RESULT_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/report.h"
+
+#define RESULT_MESSAGE_MAX 1024
+#define RESULT_LEDGER_NAME "ledger"
+
+struct result_dir {
+    char *path;
+    bool created;                  /* by us: it may be removed again when the run cannot start */
+    char note[RESULT_MESSAGE_MAX]; /* why it is not where one would look; or "" */
+};
+
+/* What decides the place. */
+struct result_place {
+    const char *wanted;            /* --out, or NULL */
+    const char *const *under_test; /* paths whose devices are under test; they need not exist */
+    size_t under_test_count;
+    uint64_t realtime_ns; /* for the name */
+};
+
+/* Create it.  -EINVAL ..: message says why and what to do; nothing was created. */
+int result_dir_create(struct result_dir *dir, const struct result_place *place,
+                      char message[RESULT_MESSAGE_MAX]) __attribute__((warn_unused_result));
+/* Let every writer that has a file name write its file.  0 or -errno with the message set. */
+int result_dir_write(const struct result_dir *dir, const struct report *report,
+                     char message[RESULT_MESSAGE_MAX]) __attribute__((warn_unused_result));
+/* Remove our files from a result folder, and the folder if it is empty then.  *kept counts entries
+ * that are not ours.  0 or -errno. */
+int result_dir_remove(const char *path, unsigned *kept) __attribute__((warn_unused_result));
+void result_dir_free(struct result_dir *dir);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * run.h - one run: it owns every object, builds them, drives the phases, and stops in order.
+ *
+ * Invariants of the whole simulator, asserted where named:
+ *  1. A data page on disk is never written (ledger) or carries a stamp naming run, file and page.
+ *  2. No page image with LSN L is submitted before the log is durable through L (writeback_submit
+ * and again io_submit; offline: no page is newer than the end of the log).
+ *  3. At most one write per page is in flight; frame bytes do not change while WRITING (pool.h).
+ *  4. No user sees bytes that were not verified; the only edge READING -> CLEAN goes through it.
+ *  5. Ledger acknowledgement moves forward only, on a full-length success.
+ *  6. Every submitted request completes exactly once (io.h).
+ *  7. Every choice comes from the seed, every time from the clock: under a virtual clock a seed
+ * repeats the run.
+ *  8. A finding is on disk before the actor that found it goes on.
+ *
+ * Lock order: pool partition -> wal -> wait lists inside them; data_file.lock; findings last.
+ *
+ * Threads: the coordinator (the caller of run_execute) and the workers; the coordinator's own I/O
+ * goes through run->io while no actor is running.
+ */
+#ifndef SIM_RUN_H
+#define SIM_RUN_H
+
+#include "config/profile.h"
+#include "patterns/pattern.h"
+#include "sim/database.h"
+#include "sim/findings.h"
+#include "sim/plan.h"
+#include "sim/worker.h"
+
+enum run_stop {
+    RUN_GOING,
+    RUN_STOP_ERROR, /* StopOnError, or the run cannot go on */
+    RUN_STOP_SIGNAL,
+};
+
+struct run_phase_time {
+    uint64_t start_ns, end_ns; /* run clock; end 0 = not reached */
+    bool complete;
+};
+
+/* What run_create is given. */
+struct run;
+
+struct run_config {
+    const struct profile *profile;
+    const struct plan *plan;
+    const char *out_dir; /* ledger, evidence/ ; must exist */
+    const struct io_engine_ops *engine;
+    void *engine_device; /* mem_device or fault_config, or NULL */
+    bool virtual_clock;  /* then the run id comes from the seed and one thread drives all */
+    struct clock *clock; /* NULL: the run's own (a mem_device needs it before the run) */
+    void (*progress)(void *context, const struct run *run); /* about twice a second; may be NULL */
+    void (*say)(void *context, const char *line);           /* one line for people; may be NULL */
+    void *context;
+    const _Atomic int *signal; /* set by a signal handler, or NULL */
+    bool leave_like_killed;    /* tests: stop dead after the main part, as a kill would */
+};
+
+struct run {
+    struct run_config config;
+    const struct config_settings *settings;
+    struct clock own_clock, *clock;
+    uint8_t run_id[RUN_ID_BYTES];
+    struct run_identity identity;
+    uint64_t session_start_ns; /* realtime */
+    struct stats main_stats;   /* the coordinator's I/O */
+    struct io_engine *main_engine;
+    struct io io;
+    struct worker *workers;
+    unsigned worker_count;
+    struct pool pool;
+    struct database *databases;
+    unsigned database_count;
+    struct data_file **files; /* all data files; uid order is files of database 0, its log, ... */
+    unsigned file_count;
+    struct pattern_file *pattern_files;
+    unsigned files_made; /* of the plan's files, in order */
+    char *evidence_dir;
+    struct ledger *ledger;
+    struct findings findings;
+    enum phase phase;
+    struct run_phase_time phases[PHASE_COUNT];
+    unsigned cycles_done;
+    _Atomic int stop;               /* enum run_stop */
+    _Atomic unsigned tasks_running; /* actors of the present phase, services included */
+    _Atomic unsigned users_running; /* without the services */
+    pthread_mutex_t idle_lock;
+    pthread_cond_t idle;   /* tasks_running fell to 0 */
+    struct actor **actors; /* of all phases so far: their statistics are reported */
+    unsigned actor_count, actor_capacity;
+    uint64_t phase_deadline_ns;                     /* stress */
+    _Atomic uint64_t progress_done, progress_total; /* of the present phase, in pages */
+    bool audited;                                   /* the final audit was complete */
+    char message[FILE_MESSAGE_MAX];                 /* why it could not start or go on */
+    int exit_code;                                  /* of a failed start: 2 or 3 */
+};
+
+/* Build everything and create the files. On error run->message and run->exit_code say why;
+ * run_destroy must still be called. */
+int run_create(struct run *run, const struct run_config *config)
+    __attribute__((warn_unused_result));
+/* All phases. Returns 0 when it reached the end (whatever it found), -EINTR or -EIO. */
+int run_execute(struct run *run) __attribute__((warn_unused_result));
+void run_destroy(struct run *run);
+
+void run_stop(struct run *run, enum run_stop why);
+void run_task_started(struct run *run, bool user);
+void run_task_ended(struct run *run, bool user);
+static inline bool run_stopping(const struct run *run)
+{
+    return atomic_load(&((struct run *)(uintptr_t)run)->stop) != RUN_GOING;
+}
+void run_say(const struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct data_file *run_file_by_uid(const struct run *run, uint16_t uid);
+/* All workers' and the coordinator's statistics together. */
+void run_stats(const struct run *run, struct stats *out);
+
+#endif

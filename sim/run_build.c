@@ -1,0 +1,427 @@
+/* run_build.c - building a run and taking it apart; see run.h. */
+#include "sim/run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "sim/actor.h"
+#include "sim/boot_id.h"
+#include "sim/run_errors.h"
+#include "verify/checksum.h"
+
+#define LEDGER_NAME       "ledger"
+#define EVIDENCE_NAME     "evidence"
+#define DATABASE_ID_FIRST 5 /* 1 to 4 are SQL Server's system databases */
+
+static int fail(struct run *run, int exit_code, int error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static int fail(struct run *run, int exit_code, int error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!run->message[0])
+        vsnprintf(run->message, sizeof run->message, format, arguments);
+    va_end(arguments);
+    run->exit_code = exit_code;
+    return error;
+}
+
+struct data_file *run_file_by_uid(const struct run *run, uint16_t uid)
+{
+    for (unsigned i = 0; i < run->file_count; i++)
+        if (run->files[i]->file.mark.file_uid == uid)
+            return run->files[i];
+    return NULL;
+}
+
+void run_stats(const struct run *run, struct stats *out)
+{
+    memset(out, 0, sizeof *out);
+    stats_merge(out, &run->main_stats);
+    for (unsigned i = 0; i < run->worker_count; i++)
+        stats_merge(out, &run->workers[i].stats);
+}
+
+/* ---- identity and clock ---- */
+
+/* Under the virtual clock the seed alone decides everything. */
+static int identity_make(struct run *run)
+{
+    uint64_t seed = run->config.plan->seed;
+    if (run->config.virtual_clock) {
+        for (unsigned i = 0; i < 2; i++) {
+            uint64_t half = xxh3_64_seeded(&i, sizeof i, seed);
+            memcpy(run->run_id + 8 * i, &half, sizeof half);
+        }
+    } else if (getrandom(run->run_id, sizeof run->run_id, 0) != sizeof run->run_id) {
+        return fail(run, 3, -EIO, "the system gives no random bytes for the run id");
+    }
+    uint16_t compressible = (uint16_t)run->settings->compressibility;
+    run->identity = run_identity_make(run->run_id, seed, compressible);
+    return 0;
+}
+
+static void clock_make(struct run *run)
+{
+    run->clock = run->config.clock ? run->config.clock : &run->own_clock;
+    if (run->config.clock)
+        return;
+    if (run->config.virtual_clock)
+        clock_init_virtual(&run->own_clock);
+    else
+        clock_init_real(&run->own_clock);
+}
+
+/* ---- workers and engines ---- */
+
+static int workers_make(struct run *run)
+{
+    const struct plan *plan = run->config.plan;
+    struct io_engine_config config = {
+        .clock = run->clock, .depth = plan->queue_depth, .device = run->config.engine_device};
+    int error = run->config.engine->create(&run->main_engine, &config);
+    if (error)
+        return fail(run, 3, error, "the I/O engine %s cannot be started: %s",
+                    run->config.engine->name, strerror(-error));
+    io_init(&run->io, run->main_engine, run->clock, &run->main_stats, &run->phase);
+    run->workers = calloc(plan->workers, sizeof *run->workers);
+    if (!run->workers)
+        return fail(run, 3, -ENOMEM, "not enough memory for %u workers", plan->workers);
+    for (unsigned i = 0; i < plan->workers; i++) {
+        error = worker_init(&run->workers[i], i, run->config.engine, &config, &run->phase);
+        if (error)
+            return fail(run, 3, error, "worker %u of %u: the I/O engine %s cannot be started: %s",
+                        i + 1, plan->workers, run->config.engine->name, strerror(-error));
+        run->worker_count++;
+    }
+    return 0;
+}
+
+static int attach_everywhere(struct run *run, struct io_target *target)
+{
+    int error = run->main_engine->ops->attach(run->main_engine, target);
+    for (unsigned i = 0; i < run->worker_count && !error; i++) {
+        struct io_engine *engine = run->workers[i].io.engine;
+        error = engine->ops->attach(engine, target);
+    }
+    return error;
+}
+
+/* ---- databases and files ---- */
+
+static unsigned count_files(const struct plan *plan, unsigned database, bool is_log)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        count += plan->files[i].database == database && plan->files[i].is_log == is_log;
+    return count;
+}
+
+static int databases_allocate(struct run *run)
+{
+    const struct plan *plan = run->config.plan;
+    run->databases = calloc(plan->database_count, sizeof *run->databases);
+    run->files = calloc(plan->file_count, sizeof(struct data_file *));
+    run->pattern_files = calloc(plan->file_count, sizeof *run->pattern_files);
+    if (!run->databases || !run->files || !run->pattern_files)
+        return -ENOMEM;
+    for (unsigned i = 0; i < plan->database_count; i++) {
+        struct database *database = &run->databases[i];
+        database->index = i;
+        database->pool = &run->pool;
+        database->run = &run->identity;
+        snprintf(database->name, sizeof database->name, "pagestorm%u", i + 1);
+        database->files = calloc(count_files(plan, i, false), sizeof *database->files);
+        if (!database->files)
+            return -ENOMEM;
+        run->database_count++;
+    }
+    return 0;
+}
+
+static int file_make(struct run *run, unsigned index)
+{
+    const struct plan_file *planned = &run->config.plan->files[index];
+    struct database *database = &run->databases[planned->database];
+    struct data_file *data = &database->files[database->file_count];
+    struct file *file = planned->is_log ? &database->log : &data->file;
+    /* SQL Server's file ids: 1 the primary data file, 2 the log, then the other data files */
+    unsigned data_id = database->file_count == 0 ? 1 : database->file_count + 2;
+    struct file_mark mark = {
+        .file_uid = (uint16_t)(index + 1),
+        .incarnation = 1,
+        .file_id = (uint16_t)(planned->is_log ? 2 : data_id),
+        .database_id = (uint16_t)(DATABASE_ID_FIRST + planned->database),
+        .kind = planned->is_log ? FILE_KIND_LOG : FILE_KIND_DATA,
+        .seed = run->config.plan->seed,
+        .compressible = run->identity.compressible,
+    };
+    memcpy(mark.run_id, run->run_id, sizeof mark.run_id);
+    struct file_open how = {
+        .path = planned->path,
+        .direct = run->settings->no_buffering,
+        .dsync = run->settings->write_through,
+        .stamp = run->settings->stamp_files,
+        .delete_own = run->settings->delete_files_at_startup,
+        .forced_sector_bytes = (uint32_t)run->settings->sector_size_bytes,
+    };
+    uint32_t pages = (uint32_t)(planned->size_bytes / PAGE_BYTES);
+    int error = file_create(file, &how, &mark, pages, run->message);
+    if (error) {
+        run->exit_code = error == -EEXIST || error == -EBUSY || error == -EACCES ? 2 : 3;
+        return error;
+    }
+    run->files_made = index + 1;
+    if (!planned->is_log)
+        run->files[run->file_count++] = data;
+    database->file_count += !planned->is_log;
+    if (run->message[0])
+        run_say(run, "%s", run->message);
+    run->message[0] = 0;
+    error = attach_everywhere(run, &file->target);
+    return error ? fail(run, 3, error, "%s: the I/O engine refuses the file: %s", planned->path,
+                        strerror(-error))
+                 : 0;
+}
+
+static int ledger_make(struct run *run)
+{
+    const struct plan *plan = run->config.plan;
+    struct ledger_file_spec *specs = calloc(plan->file_count, sizeof *specs);
+    char *path;
+    if (!specs || asprintf(&path, "%s/" LEDGER_NAME, run->config.out_dir) < 0) {
+        free(specs);
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < plan->file_count; i++) {
+        const struct plan_file *planned = &plan->files[i];
+        struct database *database = &run->databases[planned->database];
+        struct file *file =
+            planned->is_log ? &database->log : &run_file_by_uid(run, (uint16_t)(i + 1))->file;
+        specs[i] = (struct ledger_file_spec){
+            .incarnation = file->mark.incarnation,
+            .file_id = file->mark.file_id,
+            .database_id = file->mark.database_id,
+            .kind = planned->is_log ? FILE_KIND_LOG : FILE_KIND_DATA,
+            .capacity_pages = planned->is_log ? 0 : file->size_pages,
+            .path = file->path,
+        };
+    }
+    uint8_t boot_id[16] = {0};
+    if (!run->config.virtual_clock)
+        boot_id_read(boot_id);
+    int error = ledger_create(&run->ledger, path, &run->identity, plan->seed, run->session_start_ns,
+                              boot_id, specs, plan->file_count);
+    if (error)
+        fail(run, 3, error, "%s: the ledger cannot be created: %s", path, strerror(-error));
+    free(specs);
+    free(path);
+    return error;
+}
+
+static void ledger_describe(struct run *run, const struct file *file)
+{
+    struct ledger_file *row = ledger_file_at(run->ledger, file->mark.file_uid);
+    row->size_pages_acked = row->size_pages_issued = file->size_pages;
+    row->device = run->config.virtual_clock ? 0 : file->device;
+    row->inode = run->config.virtual_clock ? 0 : file->inode;
+}
+
+/* Page 0 was written when the file was created: the ledger and the pool learn of it. */
+static void file_header_adopt(struct data_file *file, uint64_t now_s)
+{
+    struct database *database = file->database;
+    uint16_t uid = file->file.mark.file_uid;
+    struct frame *frame = syspage_frame(file, 0);
+    syspage_seal(frame->bytes, (struct lsn){0});
+    frame->generation = 1;
+    ledger_begin(database->ledger, uid, 0, 1);
+    syspage_issued(file, 0, frame->bytes);
+    syspage_acked(file, 0);
+    ledger_ack(database->ledger, uid, 0, true, 0, now_s);
+}
+
+static int pool_make(struct run *run)
+{
+    size_t system = 0;
+    for (unsigned i = 0; i < run->file_count; i++)
+        system += syspage_count_of(run->files[i]->file.size_pages, run->files[i]->primary);
+    size_t frames = run->config.plan->pool_bytes / PAGE_BYTES;
+    int error = pool_create(&run->pool, frames, system);
+    if (error)
+        fail(run, 3, error, "not enough memory for a buffer pool of %zu MB; set MaxMemoryMB lower",
+             frames * PAGE_BYTES >> 20);
+    return error;
+}
+
+static int database_make(struct run *run, struct database *database)
+{
+    database->ledger = run->ledger;
+    int error = wal_format(&run->io, &database->log);
+    if (error)
+        return fail(run, 3, error, "%s: writing the log file failed: %s", database->log.path,
+                    strerror(-error));
+    struct worker *worker = &run->workers[database->index % run->worker_count];
+    error =
+        wal_init(&database->wal, run->clock, run->ledger, &database->log, &run->identity, worker);
+    if (error)
+        return fail(run, 3, error, "%s: the log cannot be opened: %s", database->log.path,
+                    strerror(-error));
+    database->wal.on_error = run_log_error;
+    database->wal.context = run;
+    atomic_store(&database->last_checkpoint_ns, clock_now_ns(run->clock));
+    return 0;
+}
+
+static int files_make(struct run *run)
+{
+    int error = 0;
+    for (unsigned i = 0; i < run->config.plan->file_count && !error; i++)
+        error = file_make(run, i);
+    for (unsigned i = 0; i < run->database_count && !error; i++)
+        for (unsigned j = 0; j < run->databases[i].file_count && !error; j++)
+            error = data_file_init(&run->databases[i].files[j], &run->databases[i], 0, j == 0);
+    for (unsigned i = 0; i < run->file_count && !error; i++) {
+        run->files[i]->index = i;
+        run->pattern_files[i] = (struct pattern_file){
+            .size_pages = run->files[i]->file.size_pages,
+            .database = (uint16_t)run->files[i]->database->index,
+        };
+    }
+    return error;
+}
+
+static void describe_all(struct run *run)
+{
+    uint64_t now_s = clock_now_ns(run->clock) / NS_PER_S;
+    for (unsigned i = 0; i < run->database_count; i++)
+        ledger_describe(run, &run->databases[i].log);
+    for (unsigned i = 0; i < run->file_count; i++) {
+        ledger_describe(run, &run->files[i]->file);
+        run->files[i]->database->ledger = run->ledger;
+        file_header_adopt(run->files[i], now_s);
+    }
+}
+
+static void stop_on_finding(void *context, const struct finding *finding)
+{
+    (void)finding;
+    run_stop(context, RUN_STOP_ERROR);
+}
+
+static void announce_finding(void *context, const struct finding *finding)
+{
+    char line[1024];
+    finding_line(finding, line, sizeof line);
+    run_say(context, "%s", line);
+}
+
+static int findings_make(struct run *run)
+{
+    char *directory;
+    if (asprintf(&directory, "%s/" EVIDENCE_NAME, run->config.out_dir) < 0)
+        return -ENOMEM;
+    run->evidence_dir = directory;
+    int error = findings_init(&run->findings, run->clock, run->ledger, run->evidence_dir,
+                              run->settings->stop_on_error);
+    run->findings.stop = stop_on_finding;
+    run->findings.announce = announce_finding;
+    run->findings.context = run;
+    return error;
+}
+
+int run_create(struct run *run, const struct run_config *config)
+{
+    memset(run, 0, sizeof *run);
+    run->config = *config;
+    run->settings = profile_config(config->profile);
+    pthread_mutex_init(&run->idle_lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&run->idle, &attributes);
+    pthread_condattr_destroy(&attributes);
+    clock_make(run);
+    run->session_start_ns = clock_realtime_ns(run->clock);
+    run->phase = PHASE_create;
+    run->phases[PHASE_create].start_ns = clock_now_ns(run->clock) + 1;
+
+    int error = identity_make(run);
+    if (!error)
+        error = workers_make(run);
+    if (!error)
+        error = databases_allocate(run);
+    if (!error)
+        error = files_make(run);
+    if (!error)
+        error = ledger_make(run);
+    if (!error)
+        error = findings_make(run);
+    if (!error)
+        error = pool_make(run);
+    if (!error)
+        describe_all(run);
+    for (unsigned i = 0; i < run->database_count && !error; i++)
+        error = database_make(run, &run->databases[i]);
+    run->phases[PHASE_create].end_ns = clock_now_ns(run->clock) + 1;
+    run->phases[PHASE_create].complete = !error;
+    if (error)
+        return fail(run, run->exit_code ? run->exit_code : 3, error, "cannot start: %s",
+                    strerror(-error));
+    return 0;
+}
+
+/* ---- the end ---- */
+
+/* A run that could not start leaves no files; DeleteFilesAtShutdown asks for the same. */
+static void files_remove(struct run *run)
+{
+    char message[FILE_MESSAGE_MAX];
+    bool started = run->phases[PHASE_create].complete;
+    if (started && !run->settings->delete_files_at_shutdown)
+        return;
+    for (unsigned i = 0; i < run->files_made; i++)
+        if (file_delete_own(run->config.plan->files[i].path, message))
+            run_say(run, "%s", message);
+}
+
+static void engines_free(struct run *run)
+{
+    for (unsigned i = 0; i < run->worker_count; i++)
+        worker_free(&run->workers[i]);
+    if (run->main_engine)
+        run->main_engine->ops->destroy(run->main_engine);
+    free(run->workers);
+}
+
+void run_destroy(struct run *run)
+{
+    for (unsigned i = 0; i < run->actor_count; i++) {
+        actor_free(run->actors[i]);
+        free(run->actors[i]);
+    }
+    free(run->actors);
+    engines_free(run);
+    for (unsigned i = 0; i < run->database_count; i++) {
+        struct database *database = &run->databases[i];
+        wal_free(&database->wal);
+        for (unsigned j = 0; j < database->file_count; j++)
+            data_file_free(&database->files[j]);
+        free(database->files);
+        file_close(&database->log);
+    }
+    files_remove(run);
+    pool_destroy(&run->pool);
+    findings_free(&run->findings);
+    ledger_close(run->ledger, !run->config.leave_like_killed);
+    free(run->databases);
+    free(run->files);
+    free(run->pattern_files);
+    free(run->evidence_dir);
+    pthread_mutex_destroy(&run->idle_lock);
+    pthread_cond_destroy(&run->idle);
+}

@@ -1,0 +1,21 @@
+/*
+ * run_errors.h - errors that the system reported for writes and flushes: recorded as findings.
+ *
+ * Data write: one retry, then the next checkpoint, quarantine after three (writeback.h).  Log write
+ * or log flush: the database stops (9001).  Flush of a data file: everything acknowledged since the
+ * last good flush is indeterminate (ledger.h).  A device that is gone ends the run.
+ *
+ * Threads: called on workers.
+ */
+#ifndef SIM_RUN_ERRORS_H
+#define SIM_RUN_ERRORS_H
+
+#include "sim/writeback.h"
+
+struct run;
+
+void run_write_error(struct gather *gather, bool final);
+void run_flush_error(struct run *run, struct file *file, int error);
+void run_log_error(struct wal *wal); /* wal->context is the run */
+
+#endif

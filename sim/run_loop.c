@@ -1,0 +1,178 @@
+/* run_loop.c - see run_loop.h. */
+#include "sim/run_loop.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "sim/actor.h"
+
+#define PROGRESS_INTERVAL_NS (500 * NS_PER_MS)
+
+/* ---- tasks of a phase ---- */
+
+void run_task_started(struct run *run, bool user)
+{
+    atomic_fetch_add(&run->tasks_running, 1);
+    if (user)
+        atomic_fetch_add(&run->users_running, 1);
+}
+
+void run_task_ended(struct run *run, bool user)
+{
+    if (user)
+        atomic_fetch_sub(&run->users_running, 1);
+    pthread_mutex_lock(&run->idle_lock);
+    if (atomic_fetch_sub(&run->tasks_running, 1) == 1)
+        pthread_cond_signal(&run->idle);
+    pthread_mutex_unlock(&run->idle_lock);
+}
+
+/* ---- stopping ---- */
+
+void run_stop(struct run *run, enum run_stop why)
+{
+    int going = RUN_GOING;
+    if (!atomic_compare_exchange_strong(&run->stop, &going, why))
+        return;
+    for (unsigned i = 0; i < run->actor_count; i++)
+        if (atomic_load(&run->actors[i]->sleeping))
+            task_wake(&run->actors[i]->task);
+}
+
+static void look_at_signal(struct run *run)
+{
+    if (run->config.signal && atomic_load(run->config.signal))
+        run_stop(run, RUN_STOP_SIGNAL);
+}
+
+/* ---- waiting ---- */
+
+static bool all_ended(struct run *run)
+{
+    return atomic_load(&run->tasks_running) == 0;
+}
+
+static void progress(struct run *run)
+{
+    if (run->config.progress)
+        run->config.progress(run->config.context, run);
+}
+
+static void wait_threads(struct run *run)
+{
+    pthread_mutex_lock(&run->idle_lock);
+    while (!all_ended(run)) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        uint64_t ns = (uint64_t)until.tv_nsec + PROGRESS_INTERVAL_NS;
+        until.tv_sec += (time_t)(ns / NS_PER_S);
+        until.tv_nsec = (long)(ns % NS_PER_S);
+        pthread_cond_timedwait(&run->idle, &run->idle_lock, &until);
+        pthread_mutex_unlock(&run->idle_lock);
+        look_at_signal(run);
+        progress(run);
+        pthread_mutex_lock(&run->idle_lock);
+    }
+    pthread_mutex_unlock(&run->idle_lock);
+}
+
+/* Nobody can run: let the time pass to the next completion or timer. */
+static void virtual_advance(struct run *run)
+{
+    uint64_t timer = UINT64_MAX;
+    unsigned pending = 0;
+    struct io *io = &run->workers[0].io;
+    for (unsigned i = 0; i < run->worker_count; i++) {
+        uint64_t next = worker_next_timer_ns(&run->workers[i]);
+        timer = next < timer ? next : timer;
+        pending += run->workers[i].io.pending;
+        if (run->workers[i].io.pending)
+            io = &run->workers[i].io;
+    }
+    assert(pending || timer != UINT64_MAX); /* else the simulation is stuck: a lost wake-up */
+    if (pending)
+        io_poll(io, 1, timer);
+    else
+        clock_advance_to(run->clock, timer);
+}
+
+static void wait_virtual(struct run *run)
+{
+    while (!all_ended(run)) {
+        bool any = false;
+        for (unsigned i = 0; i < run->worker_count; i++)
+            any |= worker_step(&run->workers[i]);
+        look_at_signal(run);
+        if (!any && !all_ended(run))
+            virtual_advance(run);
+    }
+}
+
+void run_wait(struct run *run)
+{
+    if (run->config.virtual_clock)
+        wait_virtual(run);
+    else
+        wait_threads(run);
+}
+
+/* ---- workers and phases ---- */
+
+int run_workers_start(struct run *run)
+{
+    for (unsigned i = 0; i < run->worker_count && !run->config.virtual_clock; i++) {
+        int error = worker_start(&run->workers[i]);
+        if (error) {
+            run_workers_stop(run);
+            snprintf(run->message, sizeof run->message,
+                     "cannot start worker %u of %u: the system's limit of threads is reached "
+                     "(ulimit -u, pids.max); set CPUCount lower",
+                     i + 1, run->worker_count);
+            run->exit_code = 3;
+            return error;
+        }
+    }
+    return 0;
+}
+
+void run_workers_stop(struct run *run)
+{
+    for (unsigned i = 0; i < run->worker_count; i++)
+        worker_stop(&run->workers[i]);
+}
+
+void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
+{
+    run->phase = phase;
+    struct run_phase_time *time = &run->phases[phase];
+    if (!time->start_ns)
+        time->start_ns = clock_now_ns(run->clock) + 1; /* 0 = not begun */
+    time->complete = false;
+    run->phase_deadline_ns = UINT64_MAX;
+    atomic_store(&run->progress_done, 0);
+    atomic_store(&run->progress_total, total_pages);
+    progress(run);
+}
+
+void run_phase_end(struct run *run)
+{
+    struct run_phase_time *time = &run->phases[run->phase];
+    time->end_ns = clock_now_ns(run->clock) + 1;
+    time->complete = !run_stopping(run);
+    progress(run);
+}
+
+void run_say(const struct run *run, const char *format, ...)
+{
+    char line[1024];
+    if (!run->config.say)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    run->config.say(run->config.context, line);
+}

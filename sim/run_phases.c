@@ -1,0 +1,271 @@
+/*
+ * run_phases.c - what happens in a run: initial update and checkpoint, then for each cycle stress,
+ * final checkpoint and the audit of every page; at the end the log is closed and read, the files
+ * are looked at again, and the ends of misdirected writes are paired.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/actor.h"
+#include "sim/final_audit.h"
+#include "sim/logaudit.h"
+#include "sim/pairing.h"
+#include "sim/prepare.h"
+#include "sim/run_loop.h"
+
+#define PREPARERS_PER_FILE 4
+
+/* ---- actors ---- */
+
+static int actor_add(struct run *run, const struct pattern *pattern, unsigned kind_index,
+                     struct database *database, struct actor **out)
+{
+    if (run->actor_count == run->actor_capacity) {
+        unsigned capacity = run->actor_capacity ? 2 * run->actor_capacity : 64;
+        struct actor **grown = realloc(run->actors, capacity * sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        run->actors = grown;
+        run->actor_capacity = capacity;
+    }
+    struct actor *actor = calloc(1, sizeof *actor);
+    if (!actor)
+        return -ENOMEM;
+    struct worker *worker = &run->workers[run->actor_count % run->worker_count];
+    int error = actor_init(actor, run, pattern, worker, run->actor_count, kind_index, database);
+    run->actors[run->actor_count++] = actor; /* half-built ones are freed with the rest */
+    *out = actor;
+    return error;
+}
+
+/* Add one actor a database, without starting it. */
+static int add_per_database(struct run *run, const struct pattern *pattern)
+{
+    int error = 0;
+    struct actor *actor;
+    for (unsigned i = 0; i < run->database_count && !error; i++)
+        error = actor_add(run, pattern, i, &run->databases[i], &actor);
+    return error;
+}
+
+static int add_users(struct run *run, const struct pattern *pattern)
+{
+    const void *settings =
+        pattern->section ? profile_section(run->config.profile, pattern->section->name) : NULL;
+    int64_t count = pattern->user_count(settings, run->worker_count);
+    int error = 0;
+    struct actor *actor;
+    for (int64_t i = 0; i < count && !error; i++)
+        error = actor_add(run, pattern, (unsigned)i, NULL, &actor);
+    return error;
+}
+
+/* Start the actors from index first on and wait for them.  Users first: a service ends when there
+ * is none. */
+static void start_and_wait(struct run *run, unsigned first)
+{
+    for (int service = 0; service <= 1; service++)
+        for (unsigned i = first; i < run->actor_count; i++)
+            if (run->actors[i]->service == (bool)service)
+                run_task_started(run, !service);
+    for (unsigned i = first; i < run->actor_count; i++)
+        task_start(&run->actors[i]->task);
+    run_wait(run);
+}
+
+static uint64_t all_pages(const struct run *run)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < run->file_count; i++)
+        sum += run->files[i]->file.size_pages;
+    return sum;
+}
+
+/* ---- phases ---- */
+
+static int checkpoint_all(struct run *run)
+{
+    unsigned first = run->actor_count;
+    int error = add_per_database(run, &pattern_one_checkpoint);
+    if (!error)
+        start_and_wait(run, first);
+    return error;
+}
+
+static int preparers_make(struct run *run, struct preparer **preparers, _Atomic uint32_t *chunks)
+{
+    int error = 0;
+    for (unsigned i = 0; i < run->file_count * PREPARERS_PER_FILE && !error; i++) {
+        unsigned file = i / PREPARERS_PER_FILE;
+        error = preparer_create(&preparers[i], run, &run->workers[i % run->worker_count],
+                                run->files[file], &chunks[file]);
+    }
+    return error;
+}
+
+static int initial_update(struct run *run)
+{
+    unsigned count = run->file_count * PREPARERS_PER_FILE;
+    struct preparer **preparers = calloc(count, sizeof *preparers);
+    _Atomic uint32_t *chunks = calloc(run->file_count, sizeof *chunks);
+    unsigned first = run->actor_count;
+    int error = preparers && chunks ? preparers_make(run, preparers, chunks) : -ENOMEM;
+    if (!error) /* the log may fill up on the way */
+        error = add_per_database(run, pattern_by_name("Checkpoint"));
+    if (!error) {
+        run_phase_begin(run, PHASE_initial_update, all_pages(run));
+        for (unsigned i = 0; i < count; i++)
+            preparer_start(preparers[i]);
+        start_and_wait(run, first);
+    }
+    for (unsigned i = 0; i < count && preparers; i++)
+        preparer_free(preparers[i]);
+    free(preparers);
+    free((void *)chunks);
+    if (!error && !run_stopping(run))
+        error = checkpoint_all(run);
+    run_phase_end(run);
+    if (!error && !run_stopping(run))
+        ledger_header_of(run->ledger)->phase = LEDGER_PHASE_RUNNING;
+    return error;
+}
+
+static int stress(struct run *run)
+{
+    unsigned first = run->actor_count;
+    int error = 0;
+    for (size_t i = 0; i < patterns_count && !error; i++)
+        error = patterns[i]->per_database ? add_per_database(run, patterns[i])
+                                          : add_users(run, patterns[i]);
+    if (error)
+        return error;
+    run_phase_begin(run, PHASE_stress, 0);
+    run->phase_deadline_ns = clock_now_ns(run->clock) + run->config.plan->test_cycle_ns;
+    start_and_wait(run, first);
+    run_phase_end(run);
+    return 0;
+}
+
+static int final_checkpoint(struct run *run)
+{
+    run_phase_begin(run, PHASE_final_checkpoint, 0);
+    int error = checkpoint_all(run);
+    run_phase_end(run);
+    return error;
+}
+
+static int audit(struct run *run)
+{
+    unsigned first = run->actor_count;
+    struct audit_cursor cursor = {0};
+    int error = 0;
+    for (unsigned i = 0; i < run->worker_count && !error; i++) {
+        struct actor *actor;
+        error = actor_add(run, &pattern_final_audit, i, NULL, &actor);
+        if (!error)
+            final_audit_share(actor, &cursor);
+    }
+    if (error)
+        return error;
+    run_phase_begin(run, PHASE_audit, all_pages(run));
+    start_and_wait(run, first);
+    run_phase_end(run);
+    run->audited = !run_stopping(run);
+    return 0;
+}
+
+/* ---- the end ---- */
+
+static void writer_finished(struct task *task)
+{
+    struct wal *wal = (struct wal *)((char *)task - offsetof(struct wal, writer));
+    run_task_ended(wal->context, false);
+}
+
+static void logs_close(struct run *run)
+{
+    for (unsigned i = 0; i < run->database_count; i++) {
+        struct wal *wal = &run->databases[i].wal;
+        wal->writer.finished = writer_finished;
+        run_task_started(run, false);
+        wal_close(wal);
+    }
+    run_wait(run);
+}
+
+/* Replaced or cut while we worked? */
+static void files_check(struct run *run)
+{
+    for (unsigned i = 0; i < run->file_count; i++) {
+        struct data_file *file = run->files[i];
+        uint64_t now_bytes = 0;
+        int error = file_check_identity(&file->file, &now_bytes);
+        bool replaced = error == -ENOENT || error == -ESTALE;
+        if (!error || (!replaced && atomic_exchange(&file->truncated, true)))
+            continue;
+        struct finding finding = {
+            .verdict = replaced ? VERDICT_file_replaced : VERDICT_truncated_file,
+            .file_uid = file->file.mark.file_uid,
+            .offset = replaced ? 0 : now_bytes,
+        };
+        strncpy(finding.file, file->file.path, sizeof finding.file - 1);
+        finding_report(&run->findings, &finding, NULL);
+    }
+}
+
+static int cycle(struct run *run)
+{
+    run->audited = false;
+    int error = stress(run);
+    if (run->config.leave_like_killed)
+        return error;
+    if (!error && !run_stopping(run))
+        error = final_checkpoint(run);
+    if (!error && !run_stopping(run))
+        error = audit(run);
+    run->cycles_done += run->audited;
+    return error;
+}
+
+static bool another_cycle(const struct run *run)
+{
+    if (run_stopping(run) || run->config.leave_like_killed)
+        return false;
+    int64_t wanted = run->settings->test_cycles;
+    return wanted == 0 || run->cycles_done < (uint64_t)wanted;
+}
+
+/* With the workers stopped: the coordinator's own reads. */
+static int last_looks(struct run *run)
+{
+    int error = 0;
+    for (unsigned i = 0; i < run->database_count && run->audited && !error; i++)
+        error = log_audit(run, &run->databases[i]);
+    files_check(run);
+    int paired = findings_pair(run);
+    return error ? error : paired;
+}
+
+int run_execute(struct run *run)
+{
+    int error = run_workers_start(run);
+    if (error)
+        return error;
+    error = initial_update(run);
+    while (!error && another_cycle(run))
+        error = cycle(run);
+    bool killed = run->config.leave_like_killed;
+    if (!killed)
+        logs_close(run);
+    run_workers_stop(run);
+    if (!killed) {
+        int look = last_looks(run);
+        error = error ? error : look;
+        ledger_header_of(run->ledger)->phase = LEDGER_PHASE_DONE;
+    }
+    if (!error && atomic_load(&run->stop) == RUN_STOP_SIGNAL)
+        error = -EINTR;
+    return error;
+}

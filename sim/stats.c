@@ -1,0 +1,84 @@
+/*
+ * stats.c - names of streams and phases, and the sums of a worker.
+ *
+ * ops and bytes are stored atomically (relaxed), because the live view reads them while the worker
+ * writes; everything else is read only after the worker stopped.
+ */
+#include "sim/stats.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+struct label {
+    const char *name;
+    const char *text;
+};
+
+static const struct label streams[STREAM_COUNT] = {
+#define STREAM(name, text) {#name, text},
+#include "sim/streams.def"
+#undef STREAM
+};
+
+static const struct label phases[PHASE_COUNT] = {
+#define PHASE(name, text, rated) {#name, text},
+#include "sim/phases.def"
+#undef PHASE
+};
+
+const char *stream_name(enum stream stream)
+{
+    assert(stream < STREAM_COUNT);
+    return streams[stream].name;
+}
+
+const char *stream_text(enum stream stream)
+{
+    assert(stream < STREAM_COUNT);
+    return streams[stream].text;
+}
+
+const char *phase_name(enum phase phase)
+{
+    assert(phase < PHASE_COUNT);
+    return phases[phase].name;
+}
+
+const char *phase_text(enum phase phase)
+{
+    assert(phase < PHASE_COUNT);
+    return phases[phase].text;
+}
+
+static void add_relaxed(uint64_t *counter, uint64_t amount)
+{
+    __atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
+}
+
+void stats_add(struct stats *stats, enum phase phase, enum stream stream, uint64_t bytes,
+               uint64_t latency_ns, uint64_t response_ns)
+{
+    assert(phase < PHASE_COUNT && stream < STREAM_COUNT);
+    struct stream_stats *s = &stats->streams[phase][stream];
+    add_relaxed(&s->ops, 1);
+    add_relaxed(&s->bytes, bytes);
+    hist_add(&s->latency, latency_ns);
+    hist_add(&s->response, response_ns);
+}
+
+void stats_merge(struct stats *into, const struct stats *from)
+{
+    for (size_t p = 0; p < PHASE_COUNT; p++) {
+        for (size_t s = 0; s < STREAM_COUNT; s++) {
+            struct stream_stats *sum = &into->streams[p][s];
+            const struct stream_stats *part = &from->streams[p][s];
+            sum->ops += part->ops;
+            sum->bytes += part->bytes;
+            hist_merge(&sum->latency, &part->latency);
+            hist_merge(&sum->response, &part->response);
+        }
+    }
+#define COUNTER(name, text) into->counters.name += from->counters.name;
+#include "sim/counters.def"
+#undef COUNTER
+}

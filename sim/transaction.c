@@ -1,0 +1,269 @@
+/*
+ * transaction.c - OP_UPDATE: one transaction of a user.
+ *
+ *   RESERVE -> (GET -> READ ->) CHANGE ... -> COMMIT -> WAIT -> done
+ *
+ * Log space for the largest need is reserved before a page is pinned, and waited for only there.
+ * One page is pinned at a time.  A change is made in one turn under the frame's partition lock:
+ * append the log record, then new generation, body, LSN; so frame and log never disagree.
+ * SQLIOSim's rollback is drawn by the pattern: such a transaction only reads.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "sim/actor.h"
+#include "sim/page_change.h"
+
+#define XACT_MARK_BYTES 16 /* payload of begin and commit records */
+
+static enum task_result reserve(struct actor *actor);
+static enum task_result get_page(struct actor *actor);
+static enum task_result read_page(struct actor *actor);
+static enum task_result change_page(struct actor *actor);
+static enum task_result commit(struct actor *actor);
+static enum task_result wait_commit(struct actor *actor);
+
+static struct wal *wal_of(struct actor *actor)
+{
+    return &actor->transaction.file->database->wal;
+}
+
+static enum task_result go(struct actor *actor, executor_step step)
+{
+    actor->execute = step;
+    return step(actor);
+}
+
+static enum task_result finish(struct actor *actor)
+{
+    wal_end(wal_of(actor), &actor->transaction.xact);
+    return TASK_DONE;
+}
+
+static enum task_result abandon(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    if (t->frame)
+        pool_unpin(&actor->run->pool, t->frame);
+    t->frame = NULL;
+    return finish(actor);
+}
+
+/* ---- reserve ---- */
+
+static uint64_t log_need(const struct actor *actor, size_t sector_bytes)
+{
+    uint64_t need = 2 * log_record_cost(XACT_MARK_BYTES, sector_bytes);
+    for (unsigned i = 0; i < actor->op.pages_count && !actor->op.rollback; i++) {
+        const struct op_page *page = &actor->op.pages[i];
+        if (page->update)
+            need += page_change_cost(page->log_bytes, sector_bytes);
+    }
+    return need;
+}
+
+static enum task_result reserve(struct actor *actor)
+{
+    struct wal *wal = wal_of(actor);
+    uint64_t need = log_need(actor, wal->sector_bytes);
+    if (wal_reserve(wal, &actor->transaction.xact, need, &actor->task))
+        return go(actor, get_page);
+    actor->task.worker->stats.counters.log_space_waits++;
+    return TASK_PARK;
+}
+
+/* ---- get ---- */
+
+static bool may_be_used(struct actor *actor, uint32_t page_no)
+{
+    struct data_file *file = actor->transaction.file;
+    if (page_no >= file->file.size_pages || syspage_kind(page_no, file->primary) != SYSPAGE_NONE)
+        return false;
+    struct ledger_view view = ledger_view(actor->run->ledger, file->file.mark.file_uid, page_no);
+    /* An indeterminate page may be old, new or torn: nobody builds on it. */
+    return view.state == LEDGER_QUIET || view.state == LEDGER_IN_FLIGHT;
+}
+
+static enum task_result next_page(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    if (t->frame)
+        pool_unpin(&actor->run->pool, t->frame);
+    t->frame = NULL;
+    t->index++;
+    return go(actor, get_page);
+}
+
+static enum task_result get_page(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    struct counters *counters = &actor->task.worker->stats.counters;
+    while (t->index < actor->op.pages_count &&
+           !may_be_used(actor, actor->op.pages[t->index].page_no))
+        t->index++;
+    if (wal_failed(wal_of(actor)))
+        return abandon(actor);
+    if (t->index == actor->op.pages_count)
+        return go(actor, commit);
+    uint32_t page_no = actor->op.pages[t->index].page_no;
+    uint64_t key = page_key(t->file->file.mark.file_uid, page_no);
+    switch (pool_get(&actor->run->pool, key, &actor->task, &t->frame)) {
+    case POOL_HIT:
+        counters->page_hits++;
+        return go(actor, change_page);
+    case POOL_MISS:
+        counters->page_misses++;
+        page_read_start(&actor->reader, t->file, page_no, t->frame->bytes, STREAM_page_read);
+        return go(actor, read_page);
+    case POOL_NO_FRAME:
+        counters->frame_waits++;
+        return TASK_PARK;
+    case POOL_WAIT:
+        return TASK_PARK;
+    case POOL_QUARANTINED:
+        return next_page(actor);
+    }
+    return TASK_DONE;
+}
+
+static enum task_result read_page(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    enum page_read_result result = page_read_step(&actor->reader);
+    if (result == PAGE_READ_WAIT)
+        return TASK_PARK;
+    /* A page that is not in the pool has no writer: an overlapped read means another path wrote it.
+     */
+    bool right = result == PAGE_READ_RIGHT;
+    uint64_t generation = right ? page_stamp_of(t->frame->bytes)->generation : 0;
+    struct frame *frame = t->frame;
+    if (!right)
+        t->frame = NULL;
+    pool_read_done(&actor->run->pool, frame, right, generation);
+    if (right)
+        return go(actor, change_page);
+    return result == PAGE_READ_OVERLAPPED ? go(actor, get_page) : next_page(actor);
+}
+
+/* ---- change ---- */
+
+static int log_begin(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    uint8_t payload[XACT_MARK_BYTES] = "PSTX";
+    struct log_record record = {.op = LOG_OP_BEGIN_XACT,
+                                .xact_id = t->xact.id,
+                                .head = payload,
+                                .head_bytes = sizeof payload,
+                                .payload_bytes = sizeof payload};
+    struct lsn lsn;
+    if (t->begun)
+        return 0;
+    int error = wal_append(wal_of(actor), &t->xact, &record, 1, &lsn, &actor->task);
+    t->begun = !error;
+    return error;
+}
+
+/* Under the partition lock. */
+static int change_locked(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    struct file *file = &t->file->file;
+    struct frame *frame = t->frame;
+    const struct op_page *page = &actor->op.pages[t->index];
+    uint16_t uid = file->mark.file_uid;
+    if (!ledger_span_ok(actor->run->ledger, uid, page->page_no, frame->generation + 1))
+        return -EBUSY; /* so many changes unwritten: the checkpoint must write the page first */
+    struct page_identity identity = {uid, file->mark.incarnation, file->mark.file_id, page->page_no,
+                                     frame->generation + 1};
+    struct lsn lsn;
+    int error =
+        page_change_log(wal_of(actor), &t->xact, &identity, page->log_bytes, &lsn, &actor->task);
+    if (error)
+        return error;
+    page_fill(frame->bytes, &actor->run->identity, &identity, (uint16_t)actor->number);
+    frame->generation = identity.generation;
+    frame->actor = (uint16_t)actor->number;
+    frame_mark_dirty(&actor->run->pool, frame, lsn);
+    return 0;
+}
+
+static enum task_result change_page(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    if (!actor->op.pages[t->index].update || actor->op.rollback)
+        return next_page(actor);
+    int error = log_begin(actor);
+    pthread_mutex_t *lock = frame_lock(&actor->run->pool, t->frame);
+    pthread_mutex_lock(lock);
+    bool bad = t->frame->state == FRAME_BAD;
+    if (!error && t->frame->state == FRAME_WRITING) {
+        wait_list_add(&t->frame->waiters, &actor->task);
+        error = -EAGAIN;
+    }
+    if (!error && !bad)
+        error = change_locked(actor);
+    pthread_mutex_unlock(lock);
+    if (error == -EAGAIN)
+        return TASK_PARK;
+    if (error == -EBUSY) {
+        task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + 10 * NS_PER_MS);
+        return TASK_PARK;
+    }
+    if (error)
+        return abandon(actor);
+    actor->task.worker->stats.counters.page_updates += !bad;
+    return next_page(actor);
+}
+
+/* ---- commit ---- */
+
+static enum task_result commit(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    if (!t->begun) {
+        actor->task.worker->stats.counters.rollbacks += actor->op.rollback;
+        return finish(actor);
+    }
+    uint8_t payload[XACT_MARK_BYTES] = "PSTC";
+    struct log_record record = {.op = LOG_OP_COMMIT_XACT,
+                                .xact_id = t->xact.id,
+                                .previous = t->xact.last,
+                                .head = payload,
+                                .head_bytes = sizeof payload,
+                                .payload_bytes = sizeof payload};
+    struct lsn lsn;
+    int error = wal_append(wal_of(actor), &t->xact, &record, 1, &lsn, &actor->task);
+    if (error == -EAGAIN)
+        return TASK_PARK;
+    if (error)
+        return abandon(actor);
+    t->commit_position = lsn_position(lsn);
+    t->start_ns = clock_now_ns(actor->run->clock);
+    return go(actor, wait_commit);
+}
+
+static enum task_result wait_commit(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    struct wal *wal = wal_of(actor);
+    if (!wal_wait_durable(wal, t->commit_position, &actor->waiter, &actor->task)) {
+        if (wal_failed(wal))
+            return abandon(actor);
+        return TASK_PARK;
+    }
+    uint64_t waited = clock_now_ns(actor->run->clock) - t->start_ns;
+    struct stats *stats = &actor->task.worker->stats;
+    stats_add(stats, actor->run->phase, STREAM_commit, 0, waited, waited);
+    stats->counters.transactions++;
+    return finish(actor);
+}
+
+enum task_result transaction_begin(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    memset(t, 0, sizeof *t);
+    t->file = actor->run->files[actor->op.file];
+    return go(actor, reserve);
+}

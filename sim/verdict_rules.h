@@ -1,0 +1,65 @@
+/*
+ * verdict_rules.h - from the facts of a run to its grades and its exit code.
+ *
+ * Three axes, by the rules of the project's thresholds: integrity (is the data right), durability
+ * (does it survive a power cut), speed (rated phases only).  Overall is the worst axis that was
+ * tested; INCOMPLETE when the run did not reach its end, moved nothing, or became void.
+ *
+ * Pure: facts in, grades out; the caller owns both.
+ */
+#ifndef SIM_VERDICT_RULES_H
+#define SIM_VERDICT_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define AXIS_REASON_MAX 400
+
+enum grade { GRADE_PASS, GRADE_WARN, GRADE_FAIL, GRADE_NOT_TESTED, GRADE_INCOMPLETE };
+
+struct axis {
+    enum grade grade;
+    char reason[AXIS_REASON_MAX];
+};
+
+struct verdict_facts {
+    uint64_t pages_written;       /* pages that hold something we wrote */
+    uint64_t pages_seen;          /* of them read back and found right after their last write */
+    uint64_t pages_indeterminate; /* of them left between two states by a failed write */
+    uint64_t pages_quarantined;   /* of them not used any more (a finding, or writes that failed) */
+    uint64_t pages_verified;      /* reads that were judged */
+    uint64_t log_blocks_verified;
+    uint64_t integrity_findings; /* severity integrity, healed or not */
+    uint64_t io_errors;          /* severity io_error, blame not another process */
+    uint64_t foreign_writes;     /* severity io_error, blame another process: the run is void */
+    bool complete;               /* every phase reached its end, the final audit included */
+    bool direct;                 /* O_DIRECT in effect on every file */
+    bool interrupted;            /* by a signal */
+};
+
+struct verdict_grades {
+    struct axis integrity, durability, speed, overall;
+    char result[AXIS_REASON_MAX]; /* "PASS (integrity); durability and speed not tested" */
+    int exit_code;
+};
+
+enum exit_code {
+    EXIT_CODE_OK = 0,
+    EXIT_CODE_FAIL = 1,       /* integrity or durability */
+    EXIT_CODE_USAGE = 2,      /* command line, configuration or path */
+    EXIT_CODE_INCOMPLETE = 3, /* could not start or did not complete */
+    EXIT_CODE_SPEED = 4,
+    EXIT_CODE_INTERRUPTED = 130,
+};
+
+void verdict_grades_make(const struct verdict_facts *facts, struct verdict_grades *out);
+const char *grade_name(enum grade grade);
+/* 4211900 -> "4,211,900" */
+struct count_text {
+    char text[32];
+};
+struct count_text count_text(uint64_t value);
+/* part of whole in whole percent; 100 only when nothing is missing. */
+unsigned percent_of(uint64_t part, uint64_t whole);
+
+#endif

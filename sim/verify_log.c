@@ -1,0 +1,283 @@
+/*
+ * verify_log.c - see verify_log.h.
+ *
+ * Memory: 32 bytes a logged change of a system page, 8 bytes a page of the data files for the
+ * newest logged generation (untouched parts cost nothing).
+ */
+#include "sim/verify_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/log_spot.h"
+#include "verify/logscan.h"
+
+struct log_check {
+    struct verify_set *set;
+    struct verify_file *log;
+    struct log_scan scan;
+    uint64_t bad_offset; /* of a read that failed */
+    bool no_memory;
+};
+
+/* ---- what the records say ---- */
+
+static void *grown(struct log_check *check, void *list, size_t count, size_t *capacity,
+                   size_t item_bytes)
+{
+    if (count < *capacity)
+        return list;
+    size_t wanted = *capacity ? 2 * *capacity : 64;
+    void *bigger = realloc(list, wanted * item_bytes);
+    if (!bigger) {
+        check->no_memory = true;
+        return NULL;
+    }
+    *capacity = wanted;
+    return bigger;
+}
+
+static void note_checkpoint(struct log_check *check, struct lsn lsn)
+{
+    struct verify_log *log = &check->log->log;
+    struct lsn *list = grown(check, log->checkpoints, log->checkpoint_count,
+                             &log->checkpoint_capacity, sizeof *list);
+    if (!list)
+        return;
+    log->checkpoints = list;
+    log->checkpoints[log->checkpoint_count++] = lsn;
+}
+
+static void note_image(struct log_check *check, const struct log_page_change *change,
+                       struct lsn lsn)
+{
+    struct verify_log *log = &check->log->log;
+    struct logged_image *list =
+        grown(check, log->images, log->image_count, &log->image_capacity, sizeof *list);
+    if (!list)
+        return;
+    log->images = list;
+    log->images[log->image_count++] = (struct logged_image){.file_uid = change->file_uid,
+                                                            .page_no = change->page_no,
+                                                            .lsn = lsn,
+                                                            .generation = change->generation,
+                                                            .xxh3 = change->image_xxh3};
+}
+
+static void note_generation(struct log_check *check, struct verify_file *data, uint32_t page_no,
+                            uint64_t generation)
+{
+    if (page_no >= data->page_count)
+        return;
+    if (!data->logged)
+        data->logged = calloc(data->page_count, sizeof *data->logged);
+    if (!data->logged) {
+        check->no_memory = true;
+        return;
+    }
+    if (data->logged[page_no] < generation)
+        data->logged[page_no] = generation;
+}
+
+static void record_seen(void *context, const struct log_record_view *record)
+{
+    struct log_check *check = context;
+    struct log_page_change change;
+    if (record->op == LOG_OP_BEGIN_CHECKPOINT)
+        note_checkpoint(check, record->lsn);
+    if (!check->log->ours || !log_record_change(record, &change))
+        return;
+    struct verify_file *data = verify_data_by_uid(check->set, check->log, change.file_uid);
+    if (!data || data->file.mark.incarnation != change.incarnation)
+        return;
+    if (record->op == LOG_OP_SET_BITS)
+        note_image(check, &change, record->lsn);
+    uint32_t count = change.page_count <= EXTENT_PAGES ? change.page_count : EXTENT_PAGES;
+    for (uint32_t i = 0; i < count; i++)
+        note_generation(check, data, change.page_no + i, change.generation);
+}
+
+static void block_seen(void *context, const struct log_block_info *info, uint64_t file_offset)
+{
+    struct log_check *check = context;
+    uint64_t *counts = check->log->counts;
+    struct lsn start = {info->fseq, info->block, 0};
+    (void)file_offset;
+    if (counts[VERIFY_COUNT_log_blocks]++ == 0)
+        check->log->log.first_position = lsn_position(start);
+    counts[VERIFY_COUNT_log_sectors] += info->size_bytes / LOG_SECTOR_BYTES;
+    counts[VERIFY_COUNT_log_blocks_with_checksum] += info->has_checksum;
+}
+
+static int check_read(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+    struct log_check *check = context;
+    int error = verify_read(check->set, check->log, offset, buf, size_bytes);
+    if (error)
+        check->bad_offset = offset;
+    return error;
+}
+
+/* ---- what is wrong ---- */
+
+static void report_damage(struct log_check *check)
+{
+    for (size_t i = 0; i < check->scan.damage_count && i < LOG_SCAN_DAMAGE_MAX; i++) {
+        struct finding finding = log_spot_finding(&check->scan.damage[i], false);
+        verify_report(check->set, check->log, &finding);
+    }
+}
+
+static enum verdict end_verdict(enum log_end end)
+{
+    switch (end) {
+    case LOG_END_TORN_TAIL:
+        return VERDICT_log_torn;
+    case LOG_END_OLD_USE:
+    case LOG_END_MID_BLOCK:
+        return VERDICT_log_old_use;
+    default:
+        return VERDICT_log_lost;
+    }
+}
+
+/* The run knew its log durable beyond the end, or with another last block. */
+static void check_durable_end(struct log_check *check)
+{
+    const struct log_scan *scan = &check->scan;
+    struct verify_file *log = check->log;
+    if (!log->row || !check->set->believed)
+        return;
+    uint64_t durable = atomic_load(&log->row->log_durable_position);
+    uint32_t crc = atomic_load(&log->row->log_durable_crc);
+    bool is_short = durable > scan->end_position;
+    bool other = durable == scan->end_position && durable != 0 && crc != scan->end_crc;
+    if (!is_short && !other)
+        return;
+    log->log.tail_lost = true;
+    if (scan->damage_count) /* told already */
+        return;
+    struct finding finding = {.verdict = is_short ? end_verdict(scan->end) : VERDICT_log_torn};
+    snprintf(finding.detail, sizeof finding.detail,
+             is_short ? "the log ends at VLF sequence %" PRIu64 ", block %" PRIu64
+                        "; it was durable to %" PRIu64 ", block %" PRIu64
+                      : "the last block, before VLF sequence %" PRIu64 ", block %" PRIu64
+                        ", is not the one that was written (durable to %" PRIu64 ", block %" PRIu64
+                        ")",
+             scan->end_position >> 32, scan->end_position & UINT32_MAX, durable >> 32,
+             durable & UINT32_MAX);
+    verify_report(check->set, log, &finding);
+}
+
+static int report_unscanned(struct log_check *check, int error)
+{
+    struct verify_set *set = check->set;
+    struct verify_file *log = check->log;
+    if (error == -EINVAL) {
+        struct finding finding = {.verdict = VERDICT_log_lost,
+                                  .offset = PAGE_BYTES,
+                                  .size_bytes = log->size_bytes - PAGE_BYTES,
+                                  .detail = "no VLF header at all is left in the log file"};
+        verify_report(set, log, &finding);
+        return 0;
+    }
+    if (error == -EFBIG || error == -ENOMEM) {
+        snprintf(set->message, sizeof set->message, "%.400s: %s", log->file.path,
+                 error == -EFBIG ? "more VLFs than a log can have: not checked" : "no memory");
+        set->exit_code = 3;
+        return error;
+    }
+    struct finding finding = {.verdict = VERDICT_unreadable,
+                              .offset = check->bad_offset,
+                              .size_bytes = LOG_READ_ALIGN_BYTES,
+                              .retries = VERIFY_RETRIES_MAX,
+                              .error = -error};
+    snprintf(finding.detail, sizeof finding.detail, "the log cannot be read: %s", strerror(-error));
+    verify_report(set, log, &finding);
+    return 0;
+}
+
+static void keep_results(struct log_check *check)
+{
+    const struct log_scan *scan = &check->scan;
+    struct verify_file *log = check->log;
+    log->counts[VERIFY_COUNT_vlfs] = scan->vlf_count;
+    log->counts[VERIFY_COUNT_log_records] = scan->records;
+    log->counts[VERIFY_COUNT_log_blocks_chained] = scan->blocks_chained;
+    log->counts[VERIFY_COUNT_log_damage] = scan->damage_count;
+    log->log.end_position = scan->end_position;
+    log->log.last_record = scan->last_record;
+}
+
+/* Page 0 of the log file is a file header like any. */
+static int check_page_0(struct verify_set *set, struct verify_file *log)
+{
+    int error = verify_read(set, log, 0, set->buffer, PAGE_BYTES);
+    if (error)
+        return 0; /* the scan meets it, too */
+    if (!syspage_check(set->buffer, SYSPAGE_FILE_HEADER, 0, log->file_id) && log->ours)
+        verify_report_page(set, log, 0, VERDICT_garbage, "the file header of the log is damaged");
+    return 0;
+}
+
+int verify_log_check(struct verify_set *set, struct verify_file *log)
+{
+    struct log_check check = {.set = set, .log = log};
+    int error = check_page_0(set, log);
+    check.scan = (struct log_scan){
+        .reader = {check_read, &check},
+        .file_bytes = log->size_bytes,
+        .chained = log->ours,
+        .gaps_allowed = !log->ours,
+        .on_record = record_seen,
+        .on_block = block_seen,
+        .context = &check,
+    };
+    if (log->ours) {
+        const struct file_mark *mark = &log->file.mark;
+        check.scan.chain_start = run_chain_start(mark->run_id, mark->file_uid);
+        check.scan.first_fseq = run_first_fseq(mark->run_id);
+    }
+    if (!error)
+        error = log_scan_run(&check.scan);
+    if (!error && check.no_memory)
+        error = -ENOMEM;
+    if (error)
+        return report_unscanned(&check, error);
+    keep_results(&check);
+    report_damage(&check);
+    check_durable_end(&check);
+    log->log.whole = check.scan.damage_count == 0 && !log->log.tail_lost;
+    return 0;
+}
+
+/* ---- questions ---- */
+
+bool verify_log_covers(const struct verify_log *log, struct lsn lsn)
+{
+    uint64_t position = lsn_position(lsn);
+    return log->end_position && position >= log->first_position && position < log->end_position;
+}
+
+bool verify_log_has_checkpoint(const struct verify_log *log, struct lsn lsn)
+{
+    for (size_t i = 0; i < log->checkpoint_count; i++)
+        if (lsn_compare(log->checkpoints[i], lsn) == 0)
+            return true;
+    return false;
+}
+
+const struct logged_image *verify_log_image(const struct verify_log *log, uint16_t file_uid,
+                                            uint32_t page_no, struct lsn lsn)
+{
+    for (size_t i = log->image_count; i-- > 0;) {
+        const struct logged_image *image = &log->images[i];
+        if (image->file_uid == file_uid && image->page_no == page_no &&
+            lsn_compare(image->lsn, lsn) <= 0)
+            return image;
+    }
+    return NULL;
+}

@@ -1,0 +1,393 @@
+/* wal.c - appending, space, waiting; see wal.h.  The log writer is in wal_writer.c. */
+#include "sim/wal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/wal_space.h"
+
+#define LOG_BUFFER_ALIGN 4096
+
+/* ---- VLFs and space ---- */
+
+static struct wal_vlf *head_vlf(struct wal *wal)
+{
+    return &wal->vlfs[wal->head];
+}
+
+static bool head_has_room(struct wal *wal)
+{
+    return wal->head_used_bytes + LOG_BLOCK_BYTES_MAX <= head_vlf(wal)->header.size_bytes;
+}
+
+static uint64_t free_bytes(struct wal *wal)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        sum += wal->vlfs[i].in_use ? 0 : wal_vlf_usable_bytes(&wal->vlfs[i].header);
+    uint64_t head_end = wal->head_used_bytes + LOG_BLOCK_BYTES_MAX;
+    if (head_end < head_vlf(wal)->header.size_bytes)
+        sum += head_vlf(wal)->header.size_bytes - head_end;
+    return sum > wal->open_cost_bytes ? sum - wal->open_cost_bytes : 0;
+}
+
+uint64_t wal_transaction_max(const struct wal *wal)
+{
+    return wal_space_transaction_max(wal->usable_bytes);
+}
+
+unsigned wal_used_permille(struct wal *wal)
+{
+    pthread_mutex_lock(&wal->lock);
+    uint64_t left = free_bytes(wal);
+    left = left > wal->reserved_bytes ? left - wal->reserved_bytes : 0;
+    unsigned used = (unsigned)(1000 - left * 1000 / wal->capacity_bytes);
+    pthread_mutex_unlock(&wal->lock);
+    return used;
+}
+
+bool wal_space_wanted(struct wal *wal)
+{
+    pthread_mutex_lock(&wal->lock);
+    bool wanted = wal->space_waiters.head != NULL;
+    pthread_mutex_unlock(&wal->lock);
+    return wanted;
+}
+
+/* ---- buffers and blocks, under the lock ---- */
+
+static struct log_buffer *buffer_take(struct wal *wal)
+{
+    struct log_buffer *buffer = wal->free_buffers;
+    assert(buffer && buffer->state == LOG_BUFFER_FREE);
+    wal->free_buffers = buffer->next;
+    wal->free_count--;
+    buffer->next = NULL;
+    return buffer;
+}
+
+static void fifo_put(struct wal *wal, struct log_buffer *buffer)
+{
+    buffer->state = LOG_BUFFER_SEALED;
+    buffer->next = NULL;
+    if (wal->last)
+        wal->last->next = buffer;
+    else
+        wal->first = buffer;
+    wal->last = buffer;
+}
+
+/* Begin the next use of a VLF: its header goes through the same queue, ahead of its first block. */
+static void vlf_activate(struct wal *wal, size_t index)
+{
+    struct wal_vlf *vlf = &wal->vlfs[index];
+    assert(!vlf->in_use);
+    wal->head = index;
+    vlf->in_use = true;
+    vlf->blocks = 0;
+    vlf->header.fseq = wal->next_fseq++;
+    vlf->header.use_count++;
+    wal->head_used_bytes = VLF_HEADER_BYTES;
+
+    struct log_buffer *buffer = buffer_take(wal);
+    vlf_header_build(buffer->bytes, &vlf->header);
+    buffer->is_header = true;
+    buffer->records = 0;
+    buffer->size_bytes = VLF_HEADER_BYTES;
+    buffer->file_offset = vlf->header.offset;
+    buffer->end_position = (uint64_t)vlf->header.fseq << 32 | VLF_HEADER_BYTES / LOG_SECTOR_BYTES;
+    fifo_put(wal, buffer);
+}
+
+static void vlf_next(struct wal *wal)
+{
+    size_t index = wal->head;
+    do {
+        index = (index + 1) % wal->vlf_count;
+        assert(index != wal->head); /* reservations guarantee a free VLF */
+    } while (wal->vlfs[index].in_use);
+    vlf_activate(wal, index);
+}
+
+static void block_open(struct wal *wal)
+{
+    if (!head_has_room(wal))
+        vlf_next(wal);
+    wal->open = buffer_take(wal);
+    wal->open->state = LOG_BUFFER_OPEN;
+    wal->open->is_header = false;
+    log_builder_begin(&wal->builder, wal->open->bytes);
+}
+
+void wal_seal_open(struct wal *wal)
+{
+    struct log_buffer *buffer = wal->open;
+    struct wal_vlf *vlf = head_vlf(wal);
+    buffer->records = wal->builder.record_count - 1; /* without the chain record */
+    struct log_block_place place = {
+        .fseq = vlf->header.fseq,
+        .block = (uint32_t)(wal->head_used_bytes / LOG_SECTOR_BYTES),
+        .parity = vlf_parity(vlf->header.use_count),
+        .previous_bytes = wal->previous_bytes,
+        .sector_bytes = wal->sector_bytes,
+        .previous_crc = wal->chain_crc,
+    };
+    buffer->size_bytes = log_builder_seal(&wal->builder, &place, &wal->chain_crc);
+    buffer->crc = wal->chain_crc;
+    buffer->file_offset = vlf->header.offset + wal->head_used_bytes;
+    wal->head_used_bytes += buffer->size_bytes;
+    assert(wal->head_used_bytes <= vlf->header.size_bytes);
+    buffer->end_position =
+        (uint64_t)vlf->header.fseq << 32 | wal->head_used_bytes / LOG_SECTOR_BYTES;
+    wal->previous_bytes = (uint16_t)buffer->size_bytes;
+    vlf->blocks++;
+    wal->open = NULL;
+    wal->open_cost_bytes = 0;
+    fifo_put(wal, buffer);
+}
+
+/* ---- append ---- */
+
+static void xact_list_add(struct wal *wal, struct xact *xact)
+{
+    xact->next = NULL;
+    xact->previous = wal->newest;
+    if (wal->newest)
+        wal->newest->next = xact;
+    else
+        wal->oldest = xact;
+    wal->newest = xact;
+}
+
+static void xact_list_remove(struct wal *wal, struct xact *xact)
+{
+    *(xact->previous ? &xact->previous->next : &wal->oldest) = xact->next;
+    *(xact->next ? &xact->next->previous : &wal->newest) = xact->previous;
+}
+
+/* Open a block with room for the record; buffers_suffice() was asked before. */
+static void block_for(struct wal *wal, size_t payload_bytes)
+{
+    if (wal->open && !log_builder_fits(&wal->builder, payload_bytes)) {
+        wal_seal_open(wal);
+        task_wake(&wal->writer);
+    }
+    if (!wal->open)
+        block_open(wal);
+}
+
+/* Each record may need a new block, and each new block a VLF header. */
+static bool buffers_suffice(struct wal *wal, const struct log_record *records, unsigned count)
+{
+    if (wal->open && count == 1 && log_builder_fits(&wal->builder, records[0].payload_bytes))
+        return true;
+    return wal->free_count >= 2 * count;
+}
+
+static struct lsn append_locked(struct wal *wal, struct xact *xact, const struct log_record *record)
+{
+    struct lsn lsn = {
+        .fseq = head_vlf(wal)->header.fseq,
+        .block = (uint32_t)(wal->head_used_bytes / LOG_SECTOR_BYTES),
+        .slot = (uint16_t)log_builder_append(&wal->builder, record),
+    };
+    size_t cost = log_record_cost(record->payload_bytes, wal->sector_bytes);
+    wal->open_cost_bytes += cost;
+    wal->records++;
+    if (!xact)
+        return lsn;
+    assert(xact->reserved_bytes >= cost && wal->reserved_bytes >= cost);
+    xact->reserved_bytes -= cost;
+    wal->reserved_bytes -= cost;
+    if (!xact->begin_position) {
+        xact->begin_position = lsn_position(lsn);
+        xact_list_add(wal, xact);
+    }
+    xact->last = lsn;
+    return lsn;
+}
+
+int wal_append(struct wal *wal, struct xact *xact, const struct log_record *records, unsigned count,
+               struct lsn *lsn, struct task *task)
+{
+    int error = 0;
+    pthread_mutex_lock(&wal->lock);
+    if (atomic_load(&wal->failed)) {
+        error = -EIO;
+    } else if (!buffers_suffice(wal, records, count)) {
+        wait_list_add(&wal->buffer_waiters, task);
+        error = -EAGAIN;
+    }
+    for (unsigned i = 0; i < count && !error; i++) {
+        assert(records[i].payload_bytes <= LOG_RECORD_BYTES_MAX);
+        block_for(wal, records[i].payload_bytes);
+        *lsn = append_locked(wal, xact, &records[i]);
+    }
+    pthread_mutex_unlock(&wal->lock);
+    return error;
+}
+
+/* ---- reservations ---- */
+
+bool wal_reserve(struct wal *wal, struct xact *xact, uint64_t bytes, struct task *task)
+{
+    pthread_mutex_lock(&wal->lock);
+    assert(bytes <= wal_transaction_max(wal));
+    bool enough = free_bytes(wal) >= wal->reserved_bytes + bytes + WAL_HEADROOM_BYTES;
+    if (enough || atomic_load(&wal->failed)) {
+        enough = true; /* a failed log is noticed at the first append */
+        memset(xact, 0, sizeof *xact);
+        xact->id = ++wal->next_xact_id;
+        xact->reserved_bytes = bytes;
+        wal->reserved_bytes += bytes;
+    } else {
+        wait_list_add(&wal->space_waiters, task);
+    }
+    pthread_mutex_unlock(&wal->lock);
+    return enough;
+}
+
+void wal_end(struct wal *wal, struct xact *xact)
+{
+    pthread_mutex_lock(&wal->lock);
+    wal->reserved_bytes -= xact->reserved_bytes;
+    xact->reserved_bytes = 0;
+    if (xact->begin_position)
+        xact_list_remove(wal, xact);
+    xact->begin_position = 0;
+    wait_list_wake_all(&wal->space_waiters);
+    pthread_mutex_unlock(&wal->lock);
+}
+
+uint64_t wal_oldest_active(struct wal *wal)
+{
+    pthread_mutex_lock(&wal->lock);
+    uint64_t position = wal->oldest ? wal->oldest->begin_position : UINT64_MAX;
+    pthread_mutex_unlock(&wal->lock);
+    return position;
+}
+
+void wal_release(struct wal *wal, uint64_t min_position)
+{
+    pthread_mutex_lock(&wal->lock);
+    if (wal->oldest && wal->oldest->begin_position < min_position)
+        min_position = wal->oldest->begin_position;
+    for (size_t i = 0; i < wal->vlf_count; i++) {
+        struct wal_vlf *vlf = &wal->vlfs[i];
+        if (i != wal->head && vlf->in_use && vlf->header.fseq < min_position >> 32)
+            vlf->in_use = false;
+    }
+    wait_list_wake_all(&wal->space_waiters);
+    pthread_mutex_unlock(&wal->lock);
+}
+
+/* ---- durability ---- */
+
+bool wal_wait_durable(struct wal *wal, uint64_t position, struct wal_waiter *waiter,
+                      struct task *task)
+{
+    if (wal_is_durable(wal, position))
+        return true;
+    pthread_mutex_lock(&wal->lock);
+    bool durable = wal_is_durable(wal, position);
+    if (!durable && !waiter->queued && !atomic_load(&wal->failed)) {
+        waiter->position = position;
+        waiter->task = task;
+        waiter->queued = true;
+        waiter->next = wal->waiters;
+        wal->waiters = waiter;
+        if (position >= wal->flush_wanted)
+            wal->flush_wanted = position;
+        task_wake(&wal->writer);
+    }
+    pthread_mutex_unlock(&wal->lock);
+    return durable;
+}
+
+/* ---- life ---- */
+
+static int vlfs_init(struct wal *wal)
+{
+    struct vlf_header headers[VLF_MAX];
+    wal->vlf_count = vlf_layout(wal->file->target.size_bytes, headers);
+    if (wal->vlf_count < 2)
+        return -EINVAL;
+    wal->vlfs = calloc(wal->vlf_count, sizeof *wal->vlfs);
+    if (!wal->vlfs)
+        return -ENOMEM;
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        wal->vlfs[i].header = headers[i];
+    struct wal_space space = wal_space_of(headers, wal->vlf_count);
+    wal->capacity_bytes = space.capacity_bytes;
+    wal->usable_bytes = space.usable_bytes;
+    return 0;
+}
+
+static int buffers_init(struct wal *wal)
+{
+    wal->memory = aligned_alloc(LOG_BUFFER_ALIGN, (size_t)WAL_BUFFERS * LOG_BLOCK_BYTES_MAX);
+    if (!wal->memory)
+        return -ENOMEM;
+    for (unsigned i = WAL_BUFFERS; i-- > 0;) {
+        struct log_buffer *buffer = &wal->buffers[i];
+        buffer->wal = wal;
+        buffer->bytes = wal->memory + (size_t)i * LOG_BLOCK_BYTES_MAX;
+        buffer->next = wal->free_buffers;
+        wal->free_buffers = buffer;
+    }
+    wal->free_count = WAL_BUFFERS;
+    return 0;
+}
+
+int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *file,
+             const struct run_identity *run, struct worker *worker)
+{
+    memset(wal, 0, sizeof *wal);
+    wal->clock = clock;
+    wal->ledger = ledger;
+    wal->file = file;
+    wal->sector_bytes = file->mark.sector_bytes;
+    pthread_mutex_init(&wal->lock, NULL);
+    int error = vlfs_init(wal);
+    if (!error)
+        error = buffers_init(wal);
+    if (error) {
+        wal_free(wal);
+        return error;
+    }
+    wal->next_fseq = run_first_fseq(run->run_id);
+    wal->chain_crc = run_chain_start(run->run_id, file->mark.file_uid);
+    task_init(&wal->writer, worker, wal_writer_step);
+    pthread_mutex_lock(&wal->lock);
+    vlf_activate(wal, 0);
+    atomic_store(&wal->durable_end, 0);
+    pthread_mutex_unlock(&wal->lock);
+    task_start(&wal->writer);
+    return 0;
+}
+
+void wal_free(struct wal *wal)
+{
+    if (!wal->file)
+        return;
+    free(wal->vlfs);
+    free(wal->memory);
+    pthread_mutex_destroy(&wal->lock);
+    memset(wal, 0, sizeof *wal);
+}
+
+void wal_close(struct wal *wal)
+{
+    atomic_store(&wal->closing, true);
+    task_wake(&wal->writer);
+}
+
+uint64_t wal_live_blocks(const struct wal *wal)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        sum += wal->vlfs[i].blocks;
+    return sum;
+}

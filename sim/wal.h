@@ -1,0 +1,177 @@
+/*
+ * wal.h - the write-ahead log of one database: LSNs, log buffers, group commit, circular VLFs,
+ * space.
+ *
+ * Records are appended to the open log block.  The log writer (a task of this module) seals blocks
+ * and writes them, several at once; the log is durable up to the first block that is not, whatever
+ * order the writes complete in.  Partial blocks are sealed only while few writes are under way, so
+ * that commits gather in the next block (group commit).
+ *
+ * Invariants:
+ *  1. durable_end moves forward only, block by block in order, after the write (and, without
+ *     write-through, the flush) of the block and of every earlier one.
+ *  2. A written sector is never rewritten within one use of a VLF; a VLF is used again only when
+ * all its records precede MinLSN; its header is durable before its first block.
+ *  3. Space: a transaction reserves the upper bound of its log need (log_record_cost) before it
+ * pins a page and waits only then, so an append never fails for want of space.
+ *  4. Free space counts whole VLFs less the tail of a block that may not fit, so the bound holds.
+ *
+ * Errors: a failed log write or flush stops the database (9001): wal_failed(); all waiters are
+ * woken. What it does not do: judge pages, run checkpoints, grow the log.
+ *
+ * Locks: one mutex; taken after a pool partition lock, never before one.
+ */
+#ifndef SIM_WAL_H
+#define SIM_WAL_H
+
+#include <pthread.h>
+
+#include "sim/file.h"
+#include "sim/worker.h"
+#include "verify/ledger.h"
+#include "verify/logblk.h"
+#include "verify/vlf.h"
+
+#define WAL_BUFFERS                 128 /* log buffers of a database: SQL Server's number */
+#define WAL_OUTSTANDING_MAX         32 /* log writes under way: SQL Server 2008 (112 from 2012 on) */
+#define WAL_PARTIAL_OUTSTANDING_MAX 2  /* partial blocks wait while more writes are under way */
+#define WAL_HEADROOM_BYTES          (128 * 1024) /* for checkpoints: they run when the log is full */
+
+struct wal_vlf {
+    struct vlf_header header;
+    uint64_t blocks; /* sealed in the present use */
+    bool in_use;     /* holds records at or after MinLSN, or is the head */
+};
+
+enum log_buffer_state {
+    LOG_BUFFER_FREE,
+    LOG_BUFFER_OPEN,
+    LOG_BUFFER_SEALED,
+    LOG_BUFFER_WRITING,
+    LOG_BUFFER_WRITTEN
+};
+
+struct log_buffer {
+    enum log_buffer_state state;
+    bool is_header; /* a VLF header instead of a block */
+    struct wal *wal;
+    struct wal_vlf *vlf;
+    uint8_t *bytes; /* LOG_BLOCK_BYTES_MAX */
+    size_t size_bytes;
+    uint64_t file_offset;
+    uint64_t end_position; /* durable_end once this is durable */
+    uint32_t crc;
+    unsigned records;
+    struct iovec iov;
+    struct io_req req;
+    struct log_buffer *next; /* in order of the log */
+};
+
+/* A transaction in the log: pins MinLSN from its first record on. */
+struct xact {
+    uint64_t id;
+    uint64_t begin_position;      /* 0 = no record yet */
+    struct lsn last;              /* its newest record */
+    uint64_t reserved_bytes;      /* left of its reservation */
+    struct xact *previous, *next; /* active transactions in order of begin */
+};
+
+struct wal_waiter {
+    uint64_t position; /* durable_end must exceed this */
+    struct task *task;
+    struct wal_waiter *next;
+    bool queued;
+};
+
+struct wal {
+    pthread_mutex_t lock;
+    struct clock *clock;
+    struct ledger *ledger;
+    struct file *file;
+    size_t sector_bytes;
+    struct wal_vlf *vlfs;
+    size_t vlf_count, head;   /* head: index of the VLF being filled */
+    uint64_t head_used_bytes; /* of the head VLF, header included */
+    uint32_t next_fseq;
+    uint32_t chain_crc; /* of the newest sealed block */
+    uint16_t previous_bytes;
+    struct log_builder builder;
+    struct log_buffer *open;  /* the block being filled, or NULL */
+    uint64_t open_cost_bytes; /* upper bound of what it will take */
+    struct log_buffer *free_buffers;
+    unsigned free_count;
+    struct log_buffer buffers[WAL_BUFFERS];
+    uint8_t *memory;
+    struct log_buffer *first, *last; /* sealed and later, oldest first */
+    unsigned outstanding;
+    _Atomic uint64_t durable_end;
+    uint64_t flush_wanted; /* somebody waits for this position */
+    bool flushing;
+    uint64_t flush_covers; /* end position that the running flush makes durable */
+    struct log_buffer *flush_last;
+    struct io_req flush_req;
+    struct wal_waiter *waiters; /* for durability */
+    struct wait_list buffer_waiters, space_waiters;
+    uint64_t reserved_bytes;
+    uint64_t capacity_bytes; /* free space of an empty log */
+    uint64_t usable_bytes;   /* free space that is certain when only the head VLF is in use */
+    struct xact *oldest, *newest;
+    uint64_t next_xact_id;
+    struct task writer; /* the log writer */
+    _Atomic bool failed;
+    _Atomic bool closing;
+    int error; /* why it failed */
+    bool error_was_flush;
+    uint64_t error_offset;
+    uint64_t records;                  /* appended */
+    void (*on_error)(struct wal *wal); /* called once, by the log writer */
+    void *context;
+};
+
+/* file: formatted by wal_format.  worker: where the log writer runs; it is started here. */
+int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *file,
+             const struct run_identity *run, struct worker *worker)
+    __attribute__((warn_unused_result));
+void wal_free(struct wal *wal);
+/* Write the whole log file: VLF headers, the rest stamped (0xC0). Synchronous, at creation. */
+int wal_format(struct io *io, struct file *file) __attribute__((warn_unused_result));
+
+/* Reserve for a transaction (begin and commit included) or park the task on log space. */
+bool wal_reserve(struct wal *wal, struct xact *xact, uint64_t bytes, struct task *task);
+/* Give back what is left and leave the list of active transactions. */
+void wal_end(struct wal *wal, struct xact *xact);
+
+/* Append records of a transaction, all or none (xact may be NULL: system records, from the
+ * headroom). 0 and *lsn of the last, -EAGAIN (no log buffer: the task waits), -EIO (failed). */
+int wal_append(struct wal *wal, struct xact *xact, const struct log_record *records, unsigned count,
+               struct lsn *lsn, struct task *task) __attribute__((warn_unused_result));
+/* Durable through position (lsn_position of a record)?  If not, the waiter's task is woken when it
+ * is, or when the log failed. */
+bool wal_wait_durable(struct wal *wal, uint64_t position, struct wal_waiter *waiter,
+                      struct task *task);
+static inline bool wal_is_durable(const struct wal *wal, uint64_t position)
+{
+    return atomic_load(&((struct wal *)(uintptr_t)wal)->durable_end) > position;
+}
+static inline bool wal_failed(const struct wal *wal)
+{
+    return atomic_load(&((struct wal *)(uintptr_t)wal)->failed);
+}
+/* Oldest position that an active transaction needs, or UINT64_MAX. */
+uint64_t wal_oldest_active(struct wal *wal);
+/* A checkpoint is complete: records before min_position are not needed any more. */
+void wal_release(struct wal *wal, uint64_t min_position);
+unsigned wal_used_permille(struct wal *wal);
+bool wal_space_wanted(struct wal *wal);
+/* Most bytes a transaction may reserve (half the usable log). */
+uint64_t wal_transaction_max(const struct wal *wal);
+/* Let the log writer write what is left and end (wal->writer finishes). */
+void wal_close(struct wal *wal);
+/* Live blocks: of each VLF's present use. After the writer ended. */
+uint64_t wal_live_blocks(const struct wal *wal);
+
+/* wal_writer.c: the log writer's step; wal.c: what it needs, under the lock. */
+enum task_result wal_writer_step(struct task *task);
+void wal_seal_open(struct wal *wal);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * wal_writer.c - the log writer: seals, writes, flushes, and acknowledges in order; see wal.h.
+ *
+ * Everything here but the completion callbacks runs as the writer's task.  Requests are collected
+ * under the lock and submitted outside it.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "sim/wal.h"
+
+#define WAL_BUFFERS_FREE_MIN 4 /* what the largest append may need */
+
+static void wal_fail(struct wal *wal, int error, uint64_t offset, bool was_flush)
+{
+    if (atomic_load(&wal->failed))
+        return;
+    wal->error = error;
+    wal->error_offset = offset;
+    wal->error_was_flush = was_flush;
+    atomic_store(&wal->failed, true);
+    if (wal->on_error)
+        wal->on_error(wal);
+}
+
+/* ---- completions ---- */
+
+static void buffer_written(struct io_req *req)
+{
+    struct log_buffer *buffer = req->context;
+    struct wal *wal = buffer->wal;
+    pthread_mutex_lock(&wal->lock);
+    wal->outstanding--;
+    buffer->state = LOG_BUFFER_WRITTEN;
+    int error = req->result;
+    pthread_mutex_unlock(&wal->lock);
+    if (error)
+        wal_fail(wal, error, buffer->file_offset, false);
+    task_wake(&wal->writer);
+}
+
+static void buffer_retire(struct wal *wal)
+{
+    struct log_buffer *buffer = wal->first;
+    wal->first = buffer->next;
+    if (!wal->first)
+        wal->last = NULL;
+    atomic_store(&wal->durable_end, buffer->end_position);
+    if (wal->ledger && !buffer->is_header) {
+        struct ledger_file *row = ledger_file_at(wal->ledger, wal->file->mark.file_uid);
+        atomic_store(&row->log_durable_position, buffer->end_position);
+        atomic_store(&row->log_durable_crc, buffer->crc);
+    }
+    buffer->state = LOG_BUFFER_FREE;
+    buffer->next = wal->free_buffers;
+    wal->free_buffers = buffer;
+    wal->free_count++;
+}
+
+static void flush_done(struct io_req *req)
+{
+    struct wal *wal = req->context;
+    pthread_mutex_lock(&wal->lock);
+    wal->flushing = false;
+    if (!req->result) {
+        struct log_buffer *last = wal->flush_last, *retired;
+        do {
+            retired = wal->first;
+            buffer_retire(wal);
+        } while (retired != last);
+    }
+    pthread_mutex_unlock(&wal->lock);
+    if (req->result)
+        wal_fail(wal, req->result, 0, true);
+    task_wake(&wal->writer);
+}
+
+/* ---- the writer's round, under the lock ---- */
+
+static bool seal_now(const struct wal *wal)
+{
+    if (!wal->open || wal->builder.record_count < 2) /* the chain record alone is no block */
+        return false;
+    if (wal->outstanding >= WAL_PARTIAL_OUTSTANDING_MAX)
+        return false;
+    uint64_t position =
+        (uint64_t)wal->vlfs[wal->head].header.fseq << 32 | wal->head_used_bytes / LOG_SECTOR_BYTES;
+    return wal->flush_wanted >= position || atomic_load(&wal->closing);
+}
+
+static void write_prepare(struct wal *wal, struct log_buffer *buffer)
+{
+    buffer->state = LOG_BUFFER_WRITING;
+    buffer->iov = (struct iovec){buffer->bytes, buffer->size_bytes};
+    memset(&buffer->req, 0, offsetof(struct io_req, resume_iov));
+    buffer->req.op = IO_WRITE;
+    buffer->req.stream = STREAM_log_write;
+    buffer->req.target = &wal->file->target;
+    buffer->req.offset = buffer->file_offset;
+    buffer->req.iov = &buffer->iov;
+    buffer->req.iov_count = 1;
+    buffer->req.done = buffer_written;
+    buffer->req.context = buffer;
+    wal->outstanding++;
+}
+
+/* The next buffers to submit; a VLF header holds back everything behind it until it is durable. */
+static unsigned writes_collect(struct wal *wal, struct log_buffer *out[WAL_OUTSTANDING_MAX])
+{
+    unsigned count = 0;
+    for (struct log_buffer *b = wal->first; b; b = b->next) {
+        if (b->state == LOG_BUFFER_SEALED) {
+            if (wal->outstanding >= WAL_OUTSTANDING_MAX)
+                break;
+            write_prepare(wal, b);
+            out[count++] = b;
+        }
+        if (b->is_header)
+            break;
+    }
+    return count;
+}
+
+/* Acknowledge in order.  Without write-through a flush must cover the written prefix first: true if
+ * one is to be submitted. */
+static bool acknowledge(struct wal *wal)
+{
+    if (wal->file->target.dsync) {
+        while (wal->first && wal->first->state == LOG_BUFFER_WRITTEN)
+            buffer_retire(wal);
+        return false;
+    }
+    if (wal->flushing || !wal->first || wal->first->state != LOG_BUFFER_WRITTEN)
+        return false;
+    for (struct log_buffer *b = wal->first; b && b->state == LOG_BUFFER_WRITTEN; b = b->next)
+        wal->flush_last = b;
+    wal->flushing = true;
+    return true;
+}
+
+static void waiters_wake(struct wal *wal)
+{
+    bool failed = atomic_load(&wal->failed);
+    struct wal_waiter **link = &wal->waiters;
+    while (*link) {
+        struct wal_waiter *waiter = *link;
+        if (failed || wal_is_durable(wal, waiter->position)) {
+            *link = waiter->next;
+            waiter->queued = false;
+            task_wake(waiter->task);
+        } else {
+            link = &waiter->next;
+        }
+    }
+    if (failed || wal->free_count >= WAL_BUFFERS_FREE_MIN)
+        wait_list_wake_all(&wal->buffer_waiters);
+    if (failed)
+        wait_list_wake_all(&wal->space_waiters);
+}
+
+static void flush_submit(struct wal *wal)
+{
+    memset(&wal->flush_req, 0, offsetof(struct io_req, resume_iov));
+    wal->flush_req.op = IO_FLUSH;
+    wal->flush_req.stream = STREAM_log_flush;
+    wal->flush_req.target = &wal->file->target;
+    wal->flush_req.done = flush_done;
+    wal->flush_req.context = wal;
+    io_submit(&wal->writer.worker->io, &wal->flush_req);
+}
+
+enum task_result wal_writer_step(struct task *task)
+{
+    struct wal *wal = (struct wal *)((char *)task - offsetof(struct wal, writer));
+    struct log_buffer *writes[WAL_OUTSTANDING_MAX];
+    unsigned count = 0;
+    bool flush = false;
+
+    pthread_mutex_lock(&wal->lock);
+    bool failed = atomic_load(&wal->failed);
+    if (!failed) {
+        flush = acknowledge(wal);
+        if (seal_now(wal))
+            wal_seal_open(wal);
+        count = writes_collect(wal, writes);
+    }
+    waiters_wake(wal);
+    bool idle = wal->outstanding == 0 && !wal->flushing;
+    bool finished = atomic_load(&wal->closing) && idle && (failed || (!wal->first && !wal->open));
+    pthread_mutex_unlock(&wal->lock);
+
+    struct counters *counters = &task->worker->stats.counters;
+    for (unsigned i = 0; i < count; i++) {
+        counters->log_blocks_written += !writes[i]->is_header;
+        counters->log_records += writes[i]->records;
+        io_submit(&task->worker->io, &writes[i]->req);
+    }
+    if (flush)
+        flush_submit(wal);
+    return finished ? TASK_DONE : TASK_PARK;
+}

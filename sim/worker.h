@@ -1,0 +1,88 @@
+/*
+ * worker.h - a worker: one thread, one engine, the tasks that take turns on it.
+ *
+ * A task is a resumable state machine: its step() runs until it must wait, and says why it stops. A
+ * task never blocks its thread.  Whoever fulfils what a parked task waits for calls task_wake(),
+ * from any thread; the task is then queued on its own worker.  Wake-ups may be spurious: a task
+ * looks at its condition again.
+ *
+ * worker_step() does one round and can be called by tests and by the virtual run loop, which drives
+ * all workers in one thread under a virtual clock: same seed, same run.
+ *
+ * Threads: everything but task_wake() and worker_stop() belongs to the worker's thread (or to the
+ * thread that sets up while no worker runs).
+ */
+#ifndef SIM_WORKER_H
+#define SIM_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "sim/io.h"
+
+struct worker;
+struct task;
+
+enum task_result {
+    TASK_AGAIN, /* give the turn away, run again */
+    TASK_PARK,  /* wait for task_wake */
+    TASK_DONE,
+};
+
+struct task {
+    enum task_result (*step)(struct task *task);
+    void (*finished)(struct task *task); /* after TASK_DONE, may free the task; may be NULL */
+    struct worker *worker;
+    _Atomic int state;       /* private: enum task_state in worker.c */
+    struct task *queue_next; /* run queue or inbox */
+    struct task *wait_next;  /* the one waiter list it stands in */
+    uint64_t timer_ns;       /* 0 = none */
+    size_t timer_index;      /* in the worker's heap */
+    uint64_t timer_serial;
+};
+
+/* A list of parked tasks, protected by the lock of what they wait for. */
+struct wait_list {
+    struct task *head, *tail;
+};
+
+#define WORKER_MAX       64 /* SQLIOSim's limit of logical CPUs */
+#define WORKER_TASKS_MAX 65536
+
+struct worker {
+    unsigned index;
+    struct io io;
+    struct clock *clock;
+    struct stats stats;
+    _Atomic uintptr_t owner; /* thread that may touch the run queue and timers */
+    struct task *run_head, *run_tail;
+    pthread_mutex_t inbox_lock;
+    struct task *inbox_head, *inbox_tail; /* woken by other threads, in order */
+    struct task **timers;                 /* heap by (timer_ns, timer_serial) */
+    size_t timer_count, timer_capacity;
+    uint64_t timer_serial;
+    _Atomic bool stop;
+    pthread_t thread;
+    bool running;
+};
+
+int worker_init(struct worker *worker, unsigned index, const struct io_engine_ops *engine,
+                const struct io_engine_config *config, enum phase *phase)
+    __attribute__((warn_unused_result));
+void worker_free(struct worker *worker);
+int worker_start(struct worker *worker) __attribute__((warn_unused_result)); /* its thread */
+void worker_stop(struct worker *worker); /* ends and joins the thread */
+
+/* One round without waiting: inbox, due timers, queued tasks, completions. True if anything ran. */
+bool worker_step(struct worker *worker);
+uint64_t worker_next_timer_ns(const struct worker *worker); /* UINT64_MAX = none */
+
+void task_init(struct task *task, struct worker *worker, enum task_result (*step)(struct task *));
+void task_start(struct task *task); /* queue it for the first time (any thread) */
+void task_wake(struct task *task);  /* any thread */
+/* Wake me at ns at the latest; the task then returns TASK_PARK. */
+void task_sleep_until(struct task *task, uint64_t ns);
+void wait_list_add(struct wait_list *list, struct task *task);
+void wait_list_wake_all(struct wait_list *list);
+
+#endif

@@ -1,0 +1,173 @@
+/* writeback.c - see writeback.h. */
+#include "sim/writeback.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "verify/ledger.h"
+
+/* ---- claiming dirty frames ---- */
+
+/* Claim the page if it is dirty and its log is durable. */
+static enum collect claim(struct database *database, struct data_file *file, uint32_t page_no,
+                          struct page_image *image, uint64_t *position)
+{
+    uint64_t key = page_key(file->file.mark.file_uid, page_no);
+    pthread_mutex_t *lock = pool_lock_key(database->pool, key);
+    pthread_mutex_lock(lock);
+    enum collect result = COLLECT_NOTHING;
+    struct frame *frame = pool_find_locked(database->pool, key);
+    if (frame && frame->state == FRAME_DIRTY) {
+        if (!lsn_is_zero(frame->lsn) && !wal_is_durable(&database->wal, lsn_position(frame->lsn))) {
+            *position = lsn_position(frame->lsn);
+            result = COLLECT_LOG;
+        } else {
+            frame_begin_write(database->pool, frame);
+            *image = (struct page_image){.bytes = frame->bytes,
+                                         .generation = frame->generation,
+                                         .lsn = frame->lsn,
+                                         .frame = frame,
+                                         .actor = frame->actor};
+            result = COLLECT_CLAIMED;
+        }
+    }
+    pthread_mutex_unlock(lock);
+    return result;
+}
+
+enum collect writeback_collect(struct database *database, struct data_file *file, uint32_t page_no,
+                               unsigned cap, struct gather *gather, uint64_t *position)
+{
+    assert(cap >= 1 && cap <= GATHER_PAGES_MAX);
+    struct page_image first;
+    enum collect result = claim(database, file, page_no, &first, position);
+    if (result != COLLECT_CLAIMED)
+        return result;
+    struct page_image *images = gather->images;
+    uint64_t ignored;
+    unsigned backward = 0, forward = 0;
+    images[0] = first;
+    while (1 + forward < cap && page_no + forward + 1 < file->file.size_pages &&
+           claim(database, file, page_no + forward + 1, &images[1 + forward], &ignored) ==
+               COLLECT_CLAIMED)
+        forward++;
+    struct page_image before[GATHER_PAGES_MAX];
+    while (1 + forward + backward < cap && page_no > backward &&
+           claim(database, file, page_no - backward - 1, &before[backward], &ignored) ==
+               COLLECT_CLAIMED)
+        backward++;
+    memmove(&images[backward], &images[0], (1 + forward) * sizeof images[0]);
+    for (unsigned i = 0; i < backward; i++)
+        images[i] = before[backward - 1 - i];
+    gather->file = file;
+    gather->first_page = page_no - backward;
+    gather->count = 1 + forward + backward;
+    return COLLECT_CLAIMED;
+}
+
+/* ---- completion ---- */
+
+static void page_settled(struct gather *gather, unsigned index, bool ok)
+{
+    struct page_image *image = &gather->images[index];
+    struct data_file *file = gather->file;
+    struct database *database = file->database;
+    uint16_t uid = file->file.mark.file_uid;
+    uint32_t page_no = gather->first_page + index;
+    bool system = syspage_kind(page_no, file->primary) != SYSPAGE_NONE;
+    if (ok) {
+        uint64_t now_s = clock_now_ns(gather->worker->clock) / NS_PER_S;
+        if (system)
+            syspage_acked(file, page_no);
+        ledger_ack(database->ledger, uid, page_no, file->file.target.dsync, image->actor, now_s);
+    } else {
+        ledger_fail(database->ledger, uid, page_no);
+    }
+    if (!image->frame)
+        return;
+    pthread_mutex_t *lock = frame_lock(database->pool, image->frame);
+    pthread_mutex_lock(lock);
+    frame_end_write(database->pool, image->frame, ok);
+    bool bad = image->frame->state == FRAME_BAD;
+    pthread_mutex_unlock(lock);
+    if (bad)
+        ledger_quarantine(database->ledger, uid, page_no);
+}
+
+static void gather_done(struct io_req *req)
+{
+    struct gather *gather = req->context;
+    bool ok = req->result == 0;
+    gather->result = req->result;
+    if (!ok) {
+        gather->worker->stats.counters.write_errors++;
+        gather->on_error(gather, gather->retried);
+    }
+    if (!ok && !gather->retried) {
+        for (unsigned i = 0; i < gather->count; i++)
+            ledger_fail(gather->file->database->ledger, gather->file->file.mark.file_uid,
+                        gather->first_page + i);
+        gather->retried = true;
+        writeback_submit(gather);
+        return;
+    }
+    for (unsigned i = 0; i < gather->count; i++)
+        page_settled(gather, i, ok);
+    if (ok)
+        gather->worker->stats.counters.pages_written += gather->count;
+    pool_wake_frame_waiters(gather->file->database->pool);
+    gather->done(gather);
+}
+
+/* ---- submission ---- */
+
+/* Seal the image and tell the ledger. */
+static void page_prepare(struct gather *gather, unsigned index)
+{
+    struct page_image *image = &gather->images[index];
+    struct data_file *file = gather->file;
+    struct ledger *ledger = file->database->ledger;
+    uint16_t uid = file->file.mark.file_uid;
+    uint32_t page_no = gather->first_page + index;
+    struct wal *wal = &file->database->wal;
+    assert(lsn_is_zero(image->lsn) || wal_is_durable(wal, lsn_position(image->lsn)));
+
+    if (syspage_kind(page_no, file->primary) != SYSPAGE_NONE) {
+        if (!gather->retried) {
+            syspage_seal(image->bytes, image->lsn);
+            syspage_issued(file, page_no, image->bytes);
+        }
+    } else if (!gather->retried) {
+        page_seal(image->bytes, image->lsn, clock_realtime_ns(gather->worker->clock));
+    }
+    struct ledger_view view = ledger_view(ledger, uid, page_no);
+    if (view.acked > 0 && !view.seen)
+        gather->worker->stats.counters.overwritten_unread++;
+    ledger_begin(ledger, uid, page_no, image->generation);
+}
+
+void writeback_submit(struct gather *gather)
+{
+    struct file *file = &gather->file->file;
+    uint64_t log_needed = 0;
+    for (unsigned i = 0; i < gather->count; i++) {
+        struct page_image *image = &gather->images[i];
+        page_prepare(gather, i);
+        gather->iov[i] = (struct iovec){image->bytes, PAGE_BYTES};
+        uint64_t position = lsn_is_zero(image->lsn) ? 0 : lsn_position(image->lsn);
+        log_needed = position > log_needed ? position : log_needed;
+    }
+    struct io_req *req = &gather->req;
+    memset(req, 0, offsetof(struct io_req, resume_iov));
+    req->op = IO_WRITE;
+    req->stream = gather->stream;
+    req->target = &file->target;
+    req->offset = (uint64_t)gather->first_page * PAGE_BYTES;
+    req->iov = gather->iov;
+    req->iov_count = gather->count;
+    req->log_durable = log_needed ? &gather->file->database->wal.durable_end : NULL;
+    req->log_position_needed = log_needed;
+    req->done = gather_done;
+    req->context = gather;
+    io_submit(&gather->worker->io, req);
+}

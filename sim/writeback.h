@@ -1,0 +1,62 @@
+/*
+ * writeback.h - the one function that sends page images to disk, whoever asks.
+ *
+ * writeback_submit: demands a log durable to every m_lsn (unless 0), seals, tells the ledger,
+ * submits one gather write of consecutive pages.  writeback_collect claims dirty frames for it by
+ * SQL Server's merge rule: from one dirty page forward, then backward, while the neighbour is
+ * dirty, may be latched at once and its log is durable, up to the cap.
+ *
+ * After a failed write: one retry at once, then the pages are dirty again for the next checkpoint;
+ * quarantined after three failures (pool.h).  Until a write succeeds the pages are indeterminate.
+ *
+ * Threads: a gather belongs to the worker that submits it.
+ */
+#ifndef SIM_WRITEBACK_H
+#define SIM_WRITEBACK_H
+
+#include "sim/database.h"
+
+struct run;
+
+#define GATHER_PAGES_MAX 128 /* 1 MiB: SQL Server 2016+; 32 before */
+
+/* One page image that goes out. */
+struct page_image {
+    uint8_t *bytes;
+    uint64_t generation;
+    struct lsn lsn;      /* zero: not logged */
+    struct frame *frame; /* claimed (WRITING), or NULL for images outside the pool */
+    uint16_t actor;
+};
+
+struct gather {
+    struct data_file *file;
+    uint32_t first_page;
+    unsigned count;
+    struct page_image images[GATHER_PAGES_MAX];
+    struct iovec iov[GATHER_PAGES_MAX];
+    struct io_req req;
+    enum stream stream;
+    struct worker *worker;
+    bool retried;
+    int result;                          /* after done */
+    void (*done)(struct gather *gather); /* on the worker's thread */
+    void *context;
+    struct gather *next; /* the owner's list */
+    void (*on_error)(struct gather *gather,
+                     bool final); /* each failed write; final: no retry left */
+    struct run *run;              /* for on_error: opaque here */
+    const char *actor;            /* who asked */
+};
+
+enum collect {
+    COLLECT_NOTHING, /* not dirty any more, or being written */
+    COLLECT_LOG,     /* the log must be durable to *position first */
+    COLLECT_CLAIMED, /* gather is filled: submit it */
+};
+enum collect writeback_collect(struct database *database, struct data_file *file, uint32_t page_no,
+                               unsigned cap, struct gather *gather, uint64_t *position);
+/* count, images, file, first_page, stream, worker and done are set. */
+void writeback_submit(struct gather *gather);
+
+#endif
