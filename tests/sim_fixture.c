@@ -1,0 +1,186 @@
+/* sim_fixture.c - see sim_fixture.h. */
+#include "tests/sim_fixture.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MIB               (1024ull * 1024)
+#define PATTERNS_MAX      32
+#define EVIDENCE_MODE     0755
+#define QUEUE_DEPTH       32
+#define REMOVE_FDS        16
+
+extern const struct io_engine_ops engine_mem, engine_sync;
+
+static const char *base_directory(const struct sim_options *options)
+{
+    if (options->directory)
+        return options->directory;
+    const char *directory = getenv("TMPDIR");
+    if (directory)
+        return directory;
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
+static void folder_make(struct sim *sim)
+{
+    snprintf(sim->folder, sizeof sim->folder, "%s/pagestorm-test-XXXXXX",
+             base_directory(&sim->options));
+    char *made = mkdtemp(sim->folder);
+    assert(made);
+    char evidence[SIM_PATH_MAX];
+    sim_path(sim, "evidence", evidence);
+    int error = mkdir(evidence, EVIDENCE_MODE);
+    assert(!error);
+}
+
+void sim_path(const struct sim *sim, const char *name, char out[SIM_PATH_MAX])
+{
+    int length = snprintf(out, SIM_PATH_MAX, "%s/%s", sim->folder, name);
+    assert(length > 0 && length < SIM_PATH_MAX);
+}
+
+static void defaults(struct sim_options *o)
+{
+    o->seed = o->seed ? o->seed : 1;
+    o->duration_ns = o->duration_ns ? o->duration_ns : 2 * NS_PER_S;
+    o->data_bytes = o->data_bytes ? o->data_bytes : 16 * MIB;
+    o->log_bytes = o->log_bytes ? o->log_bytes : 8 * MIB;
+    o->pool_bytes = o->pool_bytes ? o->pool_bytes : 4 * MIB;
+    o->workers = o->workers ? o->workers : 2;
+    o->databases = o->databases ? o->databases : 1;
+}
+
+static void file_add(struct sim *sim, unsigned database, bool is_log)
+{
+    char name[32], path[SIM_PATH_MAX];
+    uint64_t size = is_log ? sim->options.log_bytes : sim->options.data_bytes;
+    snprintf(name, sizeof name, is_log ? "log%u.ldx" : "data%u.mdx", database + 1);
+    sim_path(sim, name, path);
+    struct opt_where where = {"test", 0};
+    int error = profile_add_file(sim->profile, path, is_log, (int64_t)size, (int64_t)size,
+                                 database + 1, where);
+    assert(!error);
+    struct plan_file *planned = &sim->plan.files[sim->plan.file_count++];
+    *planned = (struct plan_file){.path = strdup(path), .is_log = is_log, .database = database,
+                                  .size_bytes = size, .max_bytes = size};
+}
+
+static void profile_make(struct sim *sim)
+{
+    const struct opt_section *sections[PATTERNS_MAX];
+    size_t count = pattern_sections(sections, PATTERNS_MAX);
+    sim->profile = profile_create(sections, count);
+    sim->plan.files = calloc(2 * sim->options.databases, sizeof *sim->plan.files);
+    for (unsigned i = 0; i < sim->options.databases; i++) {
+        file_add(sim, i, false);
+        file_add(sim, i, true);
+    }
+    struct opt_where where = {"test", 0};
+    for (const struct sim_setting *s = sim->options.settings; s->section; s++) {
+        int error = profile_set(sim->profile, s->section, s->key, s->value, where);
+        assert(!error);
+    }
+    int error = profile_finish(sim->profile);
+    assert(!error);
+}
+
+static void device_make(struct sim *sim)
+{
+    clock_init_virtual(&sim->clock);
+    struct mem_device_config config = {.seed = sim->options.seed};
+    int error = mem_device_create(&sim->device, &sim->clock, &config);
+    assert(!error);
+}
+
+void sim_begin(struct sim *sim, const struct sim_options *options)
+{
+    memset(sim, 0, sizeof *sim);
+    sim->options = *options;
+    defaults(&sim->options);
+    folder_make(sim);
+    profile_make(sim);
+    sim->plan.database_count = sim->options.databases;
+    sim->plan.pool_bytes = sim->options.pool_bytes;
+    sim->plan.workers = sim->options.workers;
+    sim->plan.queue_depth = QUEUE_DEPTH;
+    sim->plan.seed = sim->options.seed;
+    sim->plan.test_cycle_ns = sim->options.duration_ns;
+    if (!sim->options.real_clock)
+        device_make(sim);
+    if (sim->options.with_faults) {
+        sim->faults = malloc(sizeof *sim->faults);
+        assert(sim->faults);
+        fault_config_init(sim->faults, sim->device ? &engine_mem : &engine_sync, sim->device);
+    }
+}
+
+void sim_run(struct sim *sim)
+{
+    struct run_config config = {
+        .profile = sim->profile,
+        .plan = &sim->plan,
+        .out_dir = sim->folder,
+        .engine = sim->faults ? &engine_fault : sim->device ? &engine_mem : &engine_sync,
+        .engine_device = sim->faults ? (void *)sim->faults : (void *)sim->device,
+        .virtual_clock = sim->device != NULL,
+        .clock = sim->device ? &sim->clock : NULL,
+        .leave_like_killed = sim->options.leave_like_killed,
+    };
+    sim->run = calloc(1, sizeof *sim->run);
+    assert(sim->run);
+    sim->created = true;
+    sim->result = run_create(sim->run, &config);
+    if (!sim->result)
+        sim->result = run_execute(sim->run);
+}
+
+void sim_print_findings(const struct sim *sim)
+{
+    char line[1024];
+    fprintf(stderr, "seed %llu: result %d, message '%s'\n",
+            (unsigned long long)sim->options.seed, sim->result, sim->run->message);
+    for (unsigned i = 0; i < sim->run->findings.count; i++) {
+        finding_line(&sim->run->findings.list[i], line, sizeof line);
+        fprintf(stderr, "  %s%s\n", sim->run->findings.list[i].amended ? "(joined) " : "", line);
+    }
+}
+
+void sim_close(struct sim *sim)
+{
+    if (!sim->created)
+        return;
+    run_destroy(sim->run);
+    free(sim->run);
+    sim->run = NULL;
+    sim->created = false;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *walk)
+{
+    (void)st;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+void sim_end(struct sim *sim)
+{
+    sim_close(sim);
+    if (sim->faults) {
+        fault_config_clear(sim->faults);
+        free(sim->faults);
+    }
+    mem_device_free(sim->device);
+    profile_free(sim->profile);
+    for (unsigned i = 0; i < sim->plan.file_count; i++)
+        free((void *)(uintptr_t)sim->plan.files[i].path);
+    free(sim->plan.files);
+    nftw(sim->folder, remove_entry, REMOVE_FDS, FTW_DEPTH | FTW_PHYS);
+}

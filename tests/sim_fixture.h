@@ -1,0 +1,59 @@
+/*
+ * sim_fixture.h - a whole run for a test: profile, plan, device, run, in a folder of its own.
+ *
+ * Default: 16 MiB of data, 8 MiB of log, 4 MiB of pool, 2 workers, the modelled device under a virtual
+ * clock.  The folder lies in TMPDIR (else /dev/shm, else /tmp) and is removed by sim_end().
+ */
+#ifndef TESTS_SIM_FIXTURE_H
+#define TESTS_SIM_FIXTURE_H
+
+#include "sim/engine_fault.h"
+#include "sim/engine_mem.h"
+#include "sim/run.h"
+
+#define SIM_SETTINGS_MAX 24
+#define SIM_PATH_MAX     256
+
+struct sim_setting {
+    const char *section, *key, *value;
+};
+
+struct sim_options {
+    uint64_t seed;            /* 0 = 1 */
+    uint64_t duration_ns;     /* of the stress phase; 0 = 2 s */
+    uint64_t data_bytes, log_bytes, pool_bytes; /* 0 = 16, 8, 4 MiB */
+    unsigned workers;         /* 0 = 2 */
+    unsigned databases;       /* 0 = 1 */
+    bool real_clock;          /* threads and the sync engine instead */
+    bool with_faults;         /* the fault layer over the engine */
+    bool leave_like_killed;
+    const char *directory;    /* where to make the folder; NULL as above */
+    struct sim_setting settings[SIM_SETTINGS_MAX]; /* ends with a NULL section */
+};
+
+struct sim {
+    struct sim_options options;
+    char folder[SIM_PATH_MAX];
+    struct profile *profile;
+    struct plan plan;
+    struct clock clock;
+    struct mem_device *device;
+    struct fault_config *faults;
+    struct run *run;
+    bool created;
+    int result; /* of run_create or run_execute */
+};
+
+/* Build up to, not including, run_create, so that fault rules can be added. Aborts the test on error. */
+void sim_begin(struct sim *sim, const struct sim_options *options);
+/* run_create and run_execute; the result is in sim->result. */
+void sim_run(struct sim *sim);
+/* Path of a file of the run ("data1.mdx", "log1.ldx", "ledger"). */
+void sim_path(const struct sim *sim, const char *name, char out[SIM_PATH_MAX]);
+/* Take the run apart; the folder stays until sim_end. */
+void sim_close(struct sim *sim);
+void sim_end(struct sim *sim);
+/* Print every finding, for a test that is about to fail. */
+void sim_print_findings(const struct sim *sim);
+
+#endif
