@@ -176,6 +176,7 @@ const struct pattern pattern_audit_user = {
     .name = "AuditUser",
     .help = "DBCC CHECKDB: reads pages in allocation order from the device and verifies them.",
     .section = &audit_user_section,
+    .audits = true,
     .user_count = audit_user_count,
     .state_size = audit_user_state_size,
     .init = audit_user_init,

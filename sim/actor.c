@@ -154,8 +154,9 @@ int actor_init(struct actor *actor, struct run *run, const struct pattern *patte
     const void *settings =
         pattern->section ? profile_section(run->config.profile, pattern->section->name) : NULL;
     actor->state = calloc(1, pattern->state_size(settings));
-    actor->audit.buffer = aligned_alloc(4096, AUDIT_PAGES_MAX * PAGE_BYTES);
-    if (!actor->state || !actor->audit.buffer)
+    if (pattern->audits)
+        actor->audit.buffer = aligned_alloc(4096, AUDIT_PAGES_MAX * PAGE_BYTES);
+    if (!actor->state || (pattern->audits && !actor->audit.buffer))
         return -ENOMEM;
     pattern->init(actor->state, settings, run->config.plan->seed, number);
     int error = page_reader_init(&actor->reader, run, &actor->task, actor->name);

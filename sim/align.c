@@ -81,6 +81,10 @@ int file_alignment_find(int fd, struct file_alignment *out)
     int direct_fd = file_reopen(fd, O_RDONLY | O_DIRECT);
     if (direct_fd == -EINVAL)
         return 0;
+    if (direct_fd == -ENOENT) { /* no /proc: what the kernel says must do */
+        (void)ask_kernel(fd, out);
+        return 0;
+    }
     if (direct_fd < 0)
         return direct_fd;
     int r = ask_kernel(direct_fd, out) ? 0 : try_reads(direct_fd, out);

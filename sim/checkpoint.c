@@ -1,8 +1,9 @@
 /*
  * checkpoint.c - OP_CHECKPOINT: write every page that was dirty, then let the log go.
  *
- *   BEGIN record, durable -> SWEEP (gather writes, several under way) -> FLUSH data files (without
- *   write-through) -> END record with the boot page's change, durable -> BOOT page -> MinLSN
+ *   BEGIN record, durable -> what is in doubt becomes dirty -> SWEEP (gather writes, several under
+ *   way) -> FLUSH data files (without write-through) -> END record with the boot page's change,
+ *   durable -> BOOT page -> MinLSN
  *
  * The order is the promise: only when all pages dirty at the begin are on the device is the begin
  * record's LSN put into the boot page, and only when the boot page is there is the log before it
@@ -15,10 +16,15 @@
 #include <string.h>
 
 #include "sim/actor.h"
+#include "sim/rewrite.h"
 #include "sim/run_errors.h"
 #include "verify/syspage_hash.h"
 
 #define CHECKPOINT_MARK_BYTES 16
+#define REWRITE_PAUSE_NS      NS_PER_MS /* others give frames back */
+/* A page that cannot be written is quarantined before; then the log is never given back, and the
+ * database stops. */
+#define CHECKPOINT_FAILURES_MAX (POOL_WRITE_FAILURES_MAX + 1)
 
 struct checkpoint {
     struct database *database;
@@ -29,6 +35,8 @@ struct checkpoint {
     unsigned file_cursor; /* flush */
     unsigned writing;     /* gathers under way */
     int failed;           /* error of a write that stayed failed, or of a flush */
+    bool rewriting;       /* pages in doubt are left that found no frame */
+    struct rewrite rewrite;
     enum { FLUSH_IDLE, FLUSH_RUNNING, FLUSH_DONE } flush_state;
     uint32_t flush; /* the ledger's handle of the running flush */
     struct io_req flush_req;
@@ -38,6 +46,8 @@ struct checkpoint {
 
 static enum task_result begin_record(struct actor *actor);
 static enum task_result wait_begin(struct actor *actor);
+static enum task_result rewrite_doubtful(struct actor *actor);
+static enum task_result rewrite_more(struct actor *actor);
 static enum task_result sweep(struct actor *actor);
 static enum task_result wait_sweep_log(struct actor *actor);
 static enum task_result drain(struct actor *actor);
@@ -51,6 +61,16 @@ static enum task_result go(struct actor *actor, executor_step step)
 {
     actor->execute = step;
     return step(actor);
+}
+
+static void database_stop(struct checkpoint *c, int error)
+{
+    run_say(c->actor->run,
+            "database %u stops: its checkpoints fail (%s), so its log cannot be given back "
+            "(SQL Server: 9002)",
+            c->database->index + 1, strerror(-error));
+    wal_stop(&c->database->wal, error);
+    run_stop(c->actor->run, RUN_STOP_ERROR);
 }
 
 /* The log has failed: nothing more can be written.  Users that wait for frames are let go. */
@@ -76,6 +96,8 @@ static enum task_result begin_record(struct actor *actor)
                                 .head_bytes = sizeof payload,
                                 .payload_bytes = sizeof payload};
     int error = wal_append(&c->database->wal, NULL, &record, 1, &c->begin, &actor->task);
+    if (error == -ENOSPC)
+        database_stop(c, error);
     if (error)
         return error == -EAGAIN ? TASK_PARK : give_up(actor);
     return go(actor, wait_begin);
@@ -86,8 +108,34 @@ static enum task_result wait_begin(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     struct wal *wal = &c->database->wal;
     if (wal_wait_durable(wal, lsn_position(c->begin), &actor->waiter, &actor->task))
-        return go(actor, sweep);
+        return go(actor, rewrite_doubtful);
     return wal_failed(wal) ? give_up(actor) : TASK_PARK;
+}
+
+/* ---- what is in doubt ---- */
+
+/* Not beside the initial update, whose own writes are not in the pool. */
+static enum task_result rewrite_doubtful(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    bool alone = !actor->service || actor->run->phase != PHASE_initial_update;
+    c->rewrite = (struct rewrite){0};
+    c->rewriting = false;
+    if (alone && atomic_exchange(&c->database->in_doubt, false))
+        c->rewriting = !rewrite_step(c->database, &c->rewrite);
+    return go(actor, sweep);
+}
+
+static enum task_result rewrite_more(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    if (clock_now_ns(actor->run->clock) < actor->think_until_ns) {
+        task_sleep_until(&actor->task, actor->think_until_ns);
+        return TASK_PARK;
+    }
+    c->rewriting = !rewrite_step(c->database, &c->rewrite);
+    c->cursor = 0;
+    return go(actor, sweep);
 }
 
 /* ---- sweep ---- */
@@ -180,7 +228,13 @@ static enum task_result wait_sweep_log(struct actor *actor)
 
 static enum task_result drain(struct actor *actor)
 {
-    return actor->checkpoint->writing ? TASK_PARK : go(actor, flush_files);
+    struct checkpoint *c = actor->checkpoint;
+    if (c->writing)
+        return TASK_PARK;
+    if (!c->rewriting || c->failed)
+        return go(actor, flush_files);
+    actor->think_until_ns = clock_now_ns(actor->run->clock) + REWRITE_PAUSE_NS;
+    return go(actor, rewrite_more);
 }
 
 /* ---- flush of data files without write-through ---- */
@@ -290,6 +344,8 @@ static enum task_result end_record(struct actor *actor)
     pthread_mutex_lock(lock);
     int error = end_append(c, boot, &actor->task);
     pthread_mutex_unlock(lock);
+    if (error == -ENOSPC)
+        database_stop(c, error);
     if (error)
         return error == -EAGAIN ? TASK_PARK : give_up(actor);
     return go(actor, wait_end);
@@ -318,13 +374,25 @@ static enum task_result write_boot(struct actor *actor)
     return go(actor, release);
 }
 
+/* The service comes back by itself; the one at the end of a phase is the last of its phase. */
+static enum task_result try_again(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    atomic_store(&c->database->in_doubt, true);
+    if (++c->database->failed_checkpoints == CHECKPOINT_FAILURES_MAX)
+        database_stop(c, c->failed);
+    bool over = actor->service || run_stopping(actor->run);
+    return over ? TASK_DONE : checkpoint_begin(actor);
+}
+
 static enum task_result release(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
     struct database *database = c->database;
     atomic_store(&database->last_checkpoint_ns, clock_now_ns(actor->run->clock));
     if (c->failed)
-        return TASK_DONE;
+        return try_again(actor);
+    database->failed_checkpoints = 0;
     database->checkpoint_lsn = c->begin;
     wal_release(&database->wal, lsn_position(c->begin));
     atomic_fetch_add(&database->checkpoints, 1);

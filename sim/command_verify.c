@@ -2,11 +2,11 @@
  * command_verify.c - see command_verify.h.
  *
  * Run directories are sets of their own; all files given by name form one set, so that a data file
- * finds its log.  Logs are checked first, since pages are compared with them.
+ * finds its log.
  */
 #include "sim/command_verify.h"
 
-#include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -14,8 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/verify_data.h"
-#include "sim/verify_log.h"
+#include "sim/verify_check.h"
 #include "sim/verify_report.h"
 
 struct verify_command {
@@ -30,24 +29,6 @@ static const char usage[] =
     "               real .mdf, .ndf and .ldf files; nothing is written to them\n"
     "  --json FILE  counts and findings as JSON, too (-: standard output, and nothing else "
     "there)\n";
-
-static int check_logs(struct verify_set *set)
-{
-    int error = 0;
-    for (size_t i = 0; i < set->count && !error; i++)
-        if (set->files[i].is_log)
-            error = verify_log_check(set, &set->files[i]);
-    return error;
-}
-
-static int check_data(struct verify_set *set)
-{
-    int error = 0;
-    for (size_t i = 0; i < set->count && !error; i++)
-        if (!set->files[i].is_log)
-            error = verify_data_check(set, &set->files[i]);
-    return error;
-}
 
 static void take_result(struct verify_command *command, struct verify_set *set, int error)
 {
@@ -84,12 +65,37 @@ static void check_set(struct verify_command *command, const char *const *paths, 
     }
     error = verify_set_open(&set, paths, count, run_dir, &findings);
     if (!error)
-        error = check_logs(&set);
-    if (!error)
-        error = check_data(&set);
+        error = verify_check(&set);
     take_result(command, &set, error);
     verify_set_close(&set);
     findings_free(&findings);
+}
+
+static bool folder_is_empty(const char *path)
+{
+    DIR *folder = opendir(path);
+    unsigned entries = 0;
+    if (!folder)
+        return false;
+    while (readdir(folder))
+        entries++;
+    closedir(folder);
+    return entries <= 2; /* . and .. */
+}
+
+/* A run makes its folder first, then its files, then the ledger. */
+static void check_folder(struct verify_command *command, const char *path)
+{
+    if (folder_is_empty(path)) {
+        fprintf(stderr,
+                "pagestorm verify: %s: an empty folder: a run that was to write here ended while "
+                "it was creating its files, and there is nothing to verify\n",
+                path);
+        command->incomplete = true;
+        return;
+    }
+    fprintf(stderr, "pagestorm verify: %s: a folder without a ledger: name the files\n", path);
+    command->refused = true;
 }
 
 /* Run directories one by one, then all files together. */
@@ -107,9 +113,7 @@ static void check_paths(struct verify_command *command, char **paths, int count)
         if (verify_is_run_dir(path)) {
             check_set(command, &path, 1, true);
         } else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-            fprintf(stderr, "pagestorm verify: %s: a folder without a ledger: name the files\n",
-                    path);
-            command->refused = true;
+            check_folder(command, path);
         } else {
             files[file_count++] = path;
         }

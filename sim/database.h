@@ -54,6 +54,8 @@ struct database {
     _Atomic uint64_t last_checkpoint_ns; /* end of the last complete one */
     struct lsn checkpoint_lsn;           /* its begin record */
     _Atomic uint64_t checkpoints;
+    unsigned failed_checkpoints; /* one after another */
+    _Atomic bool in_doubt;       /* a write or flush failed: rewrite.h */
 };
 
 int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary);

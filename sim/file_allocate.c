@@ -43,13 +43,14 @@ static int reserve(int fd, uint64_t size_bytes)
 static int write_zeros(int fd, uint64_t size_bytes)
 {
     void *zeros = NULL;
-    if (posix_memalign(&zeros, CHUNK_ALIGN, CHUNK_BYTES) != 0)
+    size_t chunk = size_bytes < CHUNK_BYTES ? (size_t)size_bytes : CHUNK_BYTES;
+    if (posix_memalign(&zeros, CHUNK_ALIGN, chunk) != 0)
         return -ENOMEM;
-    memset(zeros, 0, CHUNK_BYTES);
+    memset(zeros, 0, chunk);
     int r = 0;
     uint64_t at = PAGE_BYTES;
     while (at < size_bytes && r == 0) {
-        size_t size = size_bytes - at < CHUNK_BYTES ? (size_t)(size_bytes - at) : CHUNK_BYTES;
+        size_t size = size_bytes - at < chunk ? (size_t)(size_bytes - at) : chunk;
         ssize_t n = pwrite(fd, zeros, size, (off_t)at);
         if (n < 0)
             r = errno == EINTR ? 0 : -errno;

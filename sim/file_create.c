@@ -167,10 +167,10 @@ static int build(struct building *b)
     b->mark->sector_bytes =
         512; /* of the first mark, which is written before the sector is known */
     int r = open_building(b);
-    if (r == 0 && b->named)
-        r = file_lock(b->fd, true, b->place.path, b->message);
     if (r == 0)
         r = write_mark(b);
+    if (r == 0 && b->named)
+        r = file_lock(b->fd, true, b->place.path, b->message);
     if (r == 0)
         r = find_sector(b);
     if (r == 0)

@@ -48,23 +48,13 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* O_NONBLOCK guarded the open; io_uring would take it as "do not wait for this I/O". */
-static int clear_nonblock(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
-        return -errno;
-    return 0;
-}
-
 static int check_opened(int fd, const char *path, const struct stat *seen, struct stat *st,
                         char *message)
 {
-    int r = clear_nonblock(fd);
-    if (r == 0 && fstat(fd, st) < 0)
-        r = -errno;
-    if (r < 0)
-        return file_fail(message, r, "%s: cannot be examined (%s).", path, strerror(-r));
+    if (fstat(fd, st) < 0) {
+        int error = errno;
+        return file_fail(message, -error, "%s: cannot be examined (%s).", path, strerror(error));
+    }
     if (!is_same(seen, st))
         return file_fail(message, -ESTALE,
                          "%s was replaced by another file while it was opened. Another program "

@@ -28,7 +28,8 @@ void file_place_free(struct file_place *place);
 int file_sync_directory(const char *directory, char *message) FILE_CHECK;
 
 /* file_identity.c: what a file is. */
-/* Open a regular file (never a link, device or pipe, never blocking); st is its fstat. */
+/* Open a regular file (never a link, device or pipe, never blocking); st is its fstat.  fd is for
+ * looking at it: O_NONBLOCK is set, which io_uring would take as "do not wait for this I/O". */
 int file_open_regular(const char *path, int flags, int *fd, struct stat *st,
                       char *message) FILE_CHECK;
 /* The mark of page 0 through fd; -EPERM with a message if it is not ours. */

@@ -45,6 +45,7 @@ static void audit_next(void *state, const struct pattern_view *view, struct op *
 const struct pattern pattern_final_audit = {
     .name = "AuditPass",
     .help = "reads and verifies every page at the end of a cycle",
+    .audits = true,
     .state_size = audit_state_size,
     .init = audit_init,
     .next = audit_next,

@@ -67,7 +67,8 @@ static void prepare(struct io *io, struct io_req *req)
         check_bounds(req);
     }
     check_log_durable(req);
-    req->phase = io->phase ? *io->phase : (enum phase)0;
+    /* relaxed: the log writer goes on while the coordinator begins the next phase */
+    req->phase = io->phase ? __atomic_load_n(io->phase, __ATOMIC_RELAXED) : (enum phase)0;
     req->intended_ns = req->due_ns ? req->due_ns : clock_now_ns(io->clock);
     req->result = 0;
     req->was_short = false;

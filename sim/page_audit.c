@@ -136,6 +136,7 @@ static enum task_result overlapped_page(struct actor *actor)
 enum task_result page_audit_begin(struct actor *actor)
 {
     struct page_audit *audit = &actor->audit;
+    assert(audit->buffer); /* the pattern said that it audits */
     audit->file = actor->run->files[actor->op.file];
     uint32_t size = audit->file->file.size_pages;
     audit->next = actor->op.first_page < size ? actor->op.first_page : size;

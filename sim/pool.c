@@ -240,6 +240,18 @@ static enum pool_get frame_use(struct frame *frame, struct task *task, struct fr
     }
 }
 
+/* Under the partition lock: the page is the caller's to fill. */
+static void frame_enter(struct pool *pool, struct frame *fresh, uint64_t key)
+{
+    hash_insert(pool, fresh, key);
+    fresh->state = FRAME_READING;
+    fresh->pins = 1;
+    fresh->referenced = true;
+    fresh->write_failures = 0;
+    fresh->generation = 0;
+    frame_assert_state(fresh);
+}
+
 enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struct frame **out)
 {
     pthread_mutex_t *lock = pool_lock_key(pool, key);
@@ -258,19 +270,30 @@ enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struc
     if (frame) {
         got = frame_use(frame, task, out);
     } else {
-        hash_insert(pool, fresh, key);
-        fresh->state = FRAME_READING;
-        fresh->pins = 1;
-        fresh->referenced = true;
-        fresh->write_failures = 0;
-        fresh->generation = 0;
-        frame_assert_state(fresh);
+        frame_enter(pool, fresh, key);
         *out = fresh;
     }
     pthread_mutex_unlock(lock);
     if (frame)
         free_list_put(pool, fresh);
     return got;
+}
+
+struct frame *pool_take(struct pool *pool, uint64_t key)
+{
+    struct frame *fresh = frame_take(pool);
+    if (!fresh)
+        return NULL;
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    bool there = pool_find_locked(pool, key) != NULL;
+    if (!there)
+        frame_enter(pool, fresh, key);
+    pthread_mutex_unlock(lock);
+    if (!there)
+        return fresh;
+    free_list_put(pool, fresh);
+    return NULL;
 }
 
 bool pool_contains(struct pool *pool, uint64_t key)

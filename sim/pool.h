@@ -85,6 +85,9 @@ enum pool_get {
     POOL_QUARANTINED, /* BAD */
 };
 enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struct frame **out);
+/* For a page whose image is made, not read: as POOL_MISS.  NULL, and nobody waits, when the page is
+ * there or no frame is free. */
+struct frame *pool_take(struct pool *pool, uint64_t key);
 /* Present and usable right now?  Not pinned: only a hint. */
 bool pool_contains(struct pool *pool, uint64_t key);
 /* The read of a MISS ended: CLEAN with generation and lsn from the page, or gone again (not right).

@@ -162,8 +162,8 @@ void progress_show(void *context, const struct run *run)
         progress->shown_ns = now;
         fprintf(progress->out, progress->terminal ? CLEAR_LINE "%.79s" : "%s\n", line);
         progress->line_shown = progress->terminal;
-        fflush(progress->out);
     }
+    fflush(progress->out); /* whoever watches a file or a pipe sees a phase end when it ends */
     pthread_mutex_unlock(&progress->lock);
 }
 

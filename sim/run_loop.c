@@ -146,7 +146,7 @@ void run_workers_stop(struct run *run)
 
 void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
 {
-    run->phase = phase;
+    __atomic_store_n(&run->phase, phase, __ATOMIC_RELAXED); /* the log writer reads it: io.c */
     struct run_phase_time *time = &run->phases[phase];
     if (!time->start_ns)
         time->start_ns = clock_now_ns(run->clock) + 1; /* 0 = not begun */

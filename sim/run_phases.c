@@ -231,8 +231,10 @@ static int cycle(struct run *run)
 
 static bool another_cycle(const struct run *run)
 {
-    if (run_stopping(run) || run->config.leave_like_killed)
+    if (run_stopping(run))
         return false;
+    if (run->config.leave_like_killed)
+        return run->phases[PHASE_stress].end_ns == 0; /* one main part */
     int64_t wanted = run->settings->test_cycles;
     return wanted == 0 || run->cycles_done < (uint64_t)wanted;
 }

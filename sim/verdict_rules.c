@@ -45,7 +45,7 @@ unsigned percent_of(uint64_t part, uint64_t whole)
 {
     if (whole == 0 || part >= whole)
         return 100;
-    return (unsigned)((double)part / (double)whole * 100.0);
+    return (unsigned)((unsigned __int128)part * 100 / whole);
 }
 
 __attribute__((format(printf, 3, 4))) static void axis_set(struct axis *axis, enum grade grade,

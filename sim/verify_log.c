@@ -20,6 +20,7 @@ struct log_check {
     struct verify_file *log;
     struct log_scan scan;
     uint64_t bad_offset; /* of a read that failed */
+    uint64_t end_offset; /* behind the newest block, in the file */
     bool no_memory;
 };
 
@@ -105,7 +106,7 @@ static void block_seen(void *context, const struct log_block_info *info, uint64_
     struct log_check *check = context;
     uint64_t *counts = check->log->counts;
     struct lsn start = {info->fseq, info->block, 0};
-    (void)file_offset;
+    check->end_offset = file_offset + info->size_bytes;
     if (counts[VERIFY_COUNT_log_blocks]++ == 0)
         check->log->log.first_position = lsn_position(start);
     counts[VERIFY_COUNT_log_sectors] += info->size_bytes / LOG_SECTOR_BYTES;
@@ -160,7 +161,9 @@ static void check_durable_end(struct log_check *check)
     log->log.tail_lost = true;
     if (scan->damage_count) /* told already */
         return;
-    struct finding finding = {.verdict = is_short ? end_verdict(scan->end) : VERDICT_log_torn};
+    struct finding finding = {.verdict = is_short ? end_verdict(scan->end) : VERDICT_log_torn,
+                              .offset = check->end_offset,
+                              .size_bytes = LOG_SECTOR_BYTES};
     snprintf(finding.detail, sizeof finding.detail,
              is_short ? "the log ends at VLF sequence %" PRIu64 ", block %" PRIu64
                         "; it was durable to %" PRIu64 ", block %" PRIu64

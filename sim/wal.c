@@ -209,6 +209,16 @@ static struct lsn append_locked(struct wal *wal, struct xact *xact, const struct
     return lsn;
 }
 
+/* Records outside a transaction come from the headroom; a checkpoint that fails again and again
+ * must not eat what transactions have reserved. */
+static bool headroom_suffices(struct wal *wal, const struct log_record *records, unsigned count)
+{
+    uint64_t cost = 0;
+    for (unsigned i = 0; i < count; i++)
+        cost += log_record_cost(records[i].payload_bytes, wal->sector_bytes);
+    return free_bytes(wal) >= wal->reserved_bytes + cost;
+}
+
 int wal_append(struct wal *wal, struct xact *xact, const struct log_record *records, unsigned count,
                struct lsn *lsn, struct task *task)
 {
@@ -219,6 +229,8 @@ int wal_append(struct wal *wal, struct xact *xact, const struct log_record *reco
     } else if (!buffers_suffice(wal, records, count)) {
         wait_list_add(&wal->buffer_waiters, task);
         error = -EAGAIN;
+    } else if (!xact && !headroom_suffices(wal, records, count)) {
+        error = -ENOSPC;
     }
     for (unsigned i = 0; i < count && !error; i++) {
         assert(records[i].payload_bytes <= LOG_RECORD_BYTES_MAX);
@@ -376,6 +388,17 @@ void wal_free(struct wal *wal)
     free(wal->memory);
     pthread_mutex_destroy(&wal->lock);
     memset(wal, 0, sizeof *wal);
+}
+
+void wal_stop(struct wal *wal, int error)
+{
+    pthread_mutex_lock(&wal->lock);
+    if (!atomic_load(&wal->failed)) {
+        wal->error = error;
+        atomic_store(&wal->failed, true);
+    }
+    pthread_mutex_unlock(&wal->lock);
+    task_wake(&wal->writer);
 }
 
 void wal_close(struct wal *wal)

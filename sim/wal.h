@@ -142,7 +142,8 @@ bool wal_reserve(struct wal *wal, struct xact *xact, uint64_t bytes, struct task
 void wal_end(struct wal *wal, struct xact *xact);
 
 /* Append records of a transaction, all or none (xact may be NULL: system records, from the
- * headroom). 0 and *lsn of the last, -EAGAIN (no log buffer: the task waits), -EIO (failed). */
+ * headroom). 0 and *lsn of the last, -EAGAIN (no log buffer: the task waits), -ENOSPC (9002: not
+ * even the headroom is left), -EIO (failed). */
 int wal_append(struct wal *wal, struct xact *xact, const struct log_record *records, unsigned count,
                struct lsn *lsn, struct task *task) __attribute__((warn_unused_result));
 /* Durable through position (lsn_position of a record)?  If not, the waiter's task is woken when it
@@ -165,6 +166,8 @@ unsigned wal_used_permille(struct wal *wal);
 bool wal_space_wanted(struct wal *wal);
 /* Most bytes a transaction may reserve (half the usable log). */
 uint64_t wal_transaction_max(const struct wal *wal);
+/* The database stops for another reason than its log: everybody who waits for the log is woken. */
+void wal_stop(struct wal *wal, int error);
 /* Let the log writer write what is left and end (wal->writer finishes). */
 void wal_close(struct wal *wal);
 /* Live blocks: of each VLF's present use. After the writer ended. */

@@ -82,6 +82,7 @@ static void page_settled(struct gather *gather, unsigned index, bool ok)
         ledger_ack(database->ledger, uid, page_no, file->file.target.dsync, image->actor, now_s);
     } else {
         ledger_fail(database->ledger, uid, page_no);
+        atomic_store(&database->in_doubt, true);
     }
     if (!image->frame)
         return;

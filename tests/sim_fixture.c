@@ -121,7 +121,7 @@ void sim_begin(struct sim *sim, const struct sim_options *options)
     }
 }
 
-void sim_run(struct sim *sim)
+void sim_create(struct sim *sim)
 {
     struct run_config config = {
         .profile = sim->profile,
@@ -137,6 +137,11 @@ void sim_run(struct sim *sim)
     assert(sim->run);
     sim->created = true;
     sim->result = run_create(sim->run, &config);
+}
+
+void sim_run(struct sim *sim)
+{
+    sim_create(sim);
     if (!sim->result)
         sim->result = run_execute(sim->run);
 }

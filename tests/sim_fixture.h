@@ -46,6 +46,8 @@ struct sim {
 
 /* Build up to, not including, run_create, so that fault rules can be added. Aborts the test on error. */
 void sim_begin(struct sim *sim, const struct sim_options *options);
+/* run_create alone: the files, pool, logs and workers, for a test that drives them itself. */
+void sim_create(struct sim *sim);
 /* run_create and run_execute; the result is in sim->result. */
 void sim_run(struct sim *sim);
 /* Path of a file of the run ("data1.mdx", "log1.ldx", "ledger"). */

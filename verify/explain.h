@@ -21,25 +21,25 @@ struct expectation {
     uint16_t file_uid, incarnation, file_id;
     uint32_t page_no;
     struct ledger_view owed;
-    bool created_by_us;      /* never-written space must read as zeros */
+    bool created_by_us; /* never-written space must read as zeros */
     /* System pages are compared byte by byte with what the run holds. */
     enum syspage_kind kind;
-    const void *system_image;   /* acknowledged image, or NULL when it is not known */
-    const void *system_issued;  /* image of the write that is indeterminate, or NULL */
+    const void *system_image;  /* acknowledged image, or NULL when it is not known */
+    const void *system_issued; /* image of the write that is indeterminate, or NULL */
 };
 
 enum sector_state {
-    SECTOR_NEW = 'n',     /* newest generation that the place may show */
-    SECTOR_OLD = 'o',     /* an older generation of this page, byte-equal to its regenerated form */
+    SECTOR_NEW = 'n', /* newest generation that the place may show */
+    SECTOR_OLD = 'o', /* an older generation of this page, byte-equal to its regenerated form */
     SECTOR_ZERO = 'z',
     SECTOR_OTHER = 'm',   /* another page of this run */
     SECTOR_DAMAGED = 'c', /* right stamp, wrong bytes */
     SECTOR_FOREIGN = '?',
-    SECTOR_POISON = 'p',  /* the read did not fill it */
+    SECTOR_POISON = 'p', /* the read did not fill it */
 };
 
 struct explanation {
-    enum verdict verdict;      /* VERDICT_NONE: the image is what was owed */
+    enum verdict verdict; /* VERDICT_NONE: the image is what was owed */
     char sectors[PAGE_SECTORS + 1];
     uint64_t generation_expected;
     uint64_t generation_found; /* 0 when none could be read */
@@ -49,8 +49,8 @@ struct explanation {
     uint32_t origin_page_no;
     uint64_t origin_generation;
     bool origin_other_run;
-    unsigned damaged_bits;     /* differing bits, when few and countable */
-    int first_bad_offset;      /* in the page, -1 if unknown */
+    unsigned damaged_bits; /* differing bits, when few and countable */
+    int first_bad_offset;  /* in the page, -1 if unknown */
 };
 
 /* Read buffers are filled with this before each read (poison_fill) so that a read which reports

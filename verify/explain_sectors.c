@@ -85,9 +85,8 @@ bool explain_allowed(const struct expectation *expect, uint64_t generation)
         return generation == owed->acked;
     case LEDGER_NEVER_WRITTEN:
         return generation == 0;
-    default: /* what was never durable may still be the zeros of a new file */
-        return generation >= owed->durable && generation <= owed->issued &&
-               (generation > 0 || expect->created_by_us);
+    default: /* 0, if nothing was durable: the zeros of a new file */
+        return generation >= owed->durable && generation <= owed->issued;
     }
 }
 

@@ -148,8 +148,9 @@ static inline bool ledger_same_quiet(struct ledger_view before, struct ledger_vi
     return quiet && before.epoch == after.epoch;
 }
 
-/* A write of generation is about to be submitted.  generation > issued, and ledger_span_ok().  Who
- * counts generations overwritten unread looks at the view before: acked > 0 && !seen. */
+/* A write of generation is about to be submitted.  generation > issued (or equal to it, when the
+ * page is indeterminate and the same image is written again), and ledger_span_ok().  Who counts
+ * generations overwritten unread looks at the view before: acked > 0 && !seen. */
 void ledger_begin(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_t generation);
 /* It completed in full.  durable: write-through. */
 void ledger_ack(struct ledger *ledger, uint16_t uid, uint32_t page_no, bool durable, uint16_t actor,
@@ -157,9 +158,9 @@ void ledger_ack(struct ledger *ledger, uint16_t uid, uint32_t page_no, bool dura
 /* It failed, was short, or its fate is unknown. */
 void ledger_fail(struct ledger *ledger, uint16_t uid, uint32_t page_no);
 /* Flushes.  ledger_flush_begin right before the flush is submitted; ledger_flush_end with its
- * number when it completed.  Writes may begin and complete in between: a page that was acknowledged
- * after the begin keeps its old durable mark until the next good flush, every other one (also one
- * that is in flight again) becomes durable as it was acknowledged.  If the flush failed,
+ * number when it completed.  Writes may begin and complete in between: a page whose ledger_ack was
+ * called after the begin keeps its old durable mark until the next good flush, every other one
+ * (also one that is in flight again) becomes durable as it was acknowledged.  If the flush failed,
  * invariant 5.  Flushes of one file may overlap and end in any order; one that saw three others
  * begin settles nothing. O(pages touched). */
 uint32_t ledger_flush_begin(struct ledger *ledger, uint16_t uid)

@@ -263,6 +263,12 @@ static unsigned state_in_flight(const struct reading *r)
     }
 }
 
+/* Only what failed, or what a failed flush put in doubt, may be written again as it is. */
+static bool in_doubt(unsigned state)
+{
+    return state == LEDGER_INDETERMINATE || state == STATE_REWRITTEN || state == LEDGER_QUARANTINED;
+}
+
 void ledger_begin(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_t generation)
 {
     struct ledger_entry *entry = entry_to_change(ledger, uid, page_no);
@@ -272,8 +278,8 @@ void ledger_begin(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_
     do {
         r = entry_read(entry);
         assert(!in_flight(r.a.state));
-        assert(generation > r.issued && generation <= MASK(ACKED_BITS));
-        assert(span_ok(&r, generation));
+        assert(generation > r.issued || (generation == r.issued && in_doubt(r.a.state)));
+        assert(generation <= MASK(ACKED_BITS) && span_ok(&r, generation));
         next = next_epoch(&r.a, state_in_flight(&r));
         if (far_step(&r, generation)) {
             next.acked = generation - 1;
@@ -321,7 +327,7 @@ void ledger_ack(struct ledger *ledger, uint16_t uid, uint32_t page_no, bool dura
     do {
         r = entry_read(entry);
         assert(in_flight(r.a.state) || r.a.state == LEDGER_QUARANTINED);
-        assert(r.issued > r.a.acked);
+        assert(r.issued >= r.a.acked); /* equal: a repeat after a failed flush */
         next = next_epoch(&r.a, state_acked(r.a.state, durable));
         next.acked = r.issued;
         next.seen = false;
@@ -349,11 +355,11 @@ void ledger_fail(struct ledger *ledger, uint16_t uid, uint32_t page_no)
     entry_fail(entry_to_change(ledger, uid, page_no));
 }
 
-/* Was the entry acknowledged after the flush began? */
+/* May the entry have been acknowledged after the flush began? */
 static bool stamped_since(const struct ledger_area *area, const struct word_a *a, uint32_t flush)
 {
     uint32_t later = atomic_load(&area->flush) - flush;
-    return later >= MASK(FLUSH_BITS) || ((a->flush - flush) & MASK(FLUSH_BITS)) <= later;
+    return ((a->flush - flush) & MASK(FLUSH_BITS)) <= later;
 }
 
 /* Can a flush say anything about what was acknowledged?  Not in doubt, and after a far step not

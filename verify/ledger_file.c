@@ -258,12 +258,10 @@ static void header_fill(struct ledger_header *header, const struct run_identity 
     header->magic = LEDGER_MAGIC;
 }
 
-/* Header and table get their blocks now, so that a full disk shows here. */
-static int file_make(int fd, size_t size_bytes, size_t count, uint8_t **map)
+/* All blocks now, 0.2 % of the data: a full disk shows here, not as SIGBUS in the run. */
+static int file_make(int fd, size_t size_bytes, uint8_t **map)
 {
-    if (ftruncate(fd, (off_t)size_bytes) < 0)
-        return -errno;
-    int rc = posix_fallocate(fd, 0, (off_t)table_end(count));
+    int rc = posix_fallocate(fd, 0, (off_t)size_bytes);
     if (rc != 0)
         return -rc;
     return map_file(fd, size_bytes, true, map);
@@ -283,6 +281,7 @@ int ledger_create(struct ledger **out, const char *path, const struct run_identi
         return -errno;
     int rc = file_make(fd, (size_t)size, count, &map);
     if (rc == 0) {
+        assert(map);
         table_fill(map, specs, count);
         header_fill((struct ledger_header *)(uintptr_t)map, run, seed, session_start_ns, boot_id,
                     count);
@@ -297,6 +296,7 @@ int ledger_create(struct ledger **out, const char *path, const struct run_identi
 /* A clean mark of the last session must not stand on disk beside entries of this one. */
 static int mark_open(struct ledger *ledger)
 {
+    assert(ledger);
     ledger_header_of(ledger)->clean = 0;
     return msync(ledger->map, MAP_PAGE_BYTES, MS_SYNC) < 0 ? -errno : 0;
 }
@@ -315,6 +315,7 @@ static int open_mapped(struct ledger **out, int fd, bool writable, const char **
     int rc = map_file(fd, (size_t)st.st_size, writable, &map);
     if (rc < 0)
         return rc;
+    assert(map);
     rc = ledger_validate(map, (size_t)st.st_size, reason);
     if (rc < 0) {
         munmap(map, (size_t)st.st_size);

@@ -6,6 +6,8 @@
  */
 #include "engine_fixture.h"
 
+#include <pthread.h>
+
 #define SECTOR 512u
 
 static void lay_out(struct rig *rig)
@@ -122,9 +124,13 @@ static void short_read_fills_a_bytes_only(void **state)
     struct rig *rig = *state;
     add(rig, (struct fault_rule){.kind = FAULT_SHORT, .op = IO_READ, .a = SECTOR});
     add(rig, (struct fault_rule){.kind = FAULT_ERRNO, .op = IO_READ, .a = EIO, .nth = 2});
-    unsigned char *data = read_pages(rig, 2, 1, -EIO);
+    unsigned char *data = pages_of(1, 0xee);
+    for (unsigned s = 1; s < 16; s++) /* so that a shifted rest would show */
+        memset(data + s * SECTOR, (int)(0xe0 + s), SECTOR);
+    assert_int_equal(rig_io(rig, IO_READ, 2 * PAGE, data, PAGE), -EIO);
     assert_bytes(data, SECTOR, 0x12);
-    assert_bytes(data + SECTOR, PAGE - SECTOR, 0xee);
+    for (unsigned s = 1; s < 16; s++)
+        assert_bytes(data + s * SECTOR, SECTOR, (unsigned char)(0xe0 + s));
     free(data);
 }
 
@@ -520,6 +526,54 @@ static void what_was_not_transferred_is_not_in_the_truth_list(void **state)
     assert_int_equal(rig->fault->truth_count, 0);
 }
 
+struct sharer {
+    struct clock *clock;
+    struct fault_config *config;
+    struct io_target *target;
+    unsigned errors;
+};
+
+static void *share(void *argument)
+{
+    struct sharer *sharer = argument;
+    struct io_engine *engine;
+    struct io_engine_config config = {sharer->clock, 2, sharer->config};
+    if (engine_fault.create(&engine, &config) < 0)
+        return NULL;
+    struct io io;
+    io_init(&io, engine, sharer->clock, NULL, NULL);
+    unsigned char *page = aligned_alloc(4096, PAGE);
+    struct iovec iov = {page, PAGE};
+    for (unsigned i = 0; i < 50; i++) {
+        struct io_req req = {.op = IO_READ, .target = sharer->target, .iov = &iov, .iov_count = 1};
+        sharer->errors += io_run(&io, &req) == -EIO;
+    }
+    free(page);
+    engine_fault.destroy(engine);
+    return NULL;
+}
+
+static void rules_are_shared_by_the_engines_of_all_threads(void **state)
+{
+    struct rig *rig = *state;
+    add(rig,
+        (struct fault_rule){.kind = FAULT_ERRNO, .op = IO_READ, .a = EIO, .nth = 20, .count = 30});
+    struct sharer sharers[4];
+    pthread_t threads[4];
+    unsigned errors = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        sharers[i] = (struct sharer){&rig->clock, rig->fault, &rig->target, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, share, &sharers[i]), 0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        errors += sharers[i].errors;
+    }
+    assert_int_equal(errors, 30);
+    assert_int_equal(rig->fault->requests, 4 * 50);
+    assert_int_equal(rig->fault->truth_count, 30);
+}
+
 static void without_rules_nothing_is_changed_or_recorded(void **state)
 {
     struct rig *rig = *state;
@@ -570,6 +624,7 @@ int main(void)
         cmocka_unit_test(any_operation_can_be_the_one_that_fails),
         T(several_rules_act_on_one_request_in_their_order),
         T(what_was_not_transferred_is_not_in_the_truth_list),
+        T(rules_are_shared_by_the_engines_of_all_threads),
         T(without_rules_nothing_is_changed_or_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

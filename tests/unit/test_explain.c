@@ -550,7 +550,7 @@ static void test_half_a_page_of_another_run_is_old_data(void **state)
 
 static void test_page_of_an_older_incarnation_is_old_data_of_this_run(void **state)
 {
-    struct page_identity id = {UID, 0, 1, PAGE, 5};
+    struct page_identity id = {UID, 0, 1, PAGE, 7}; /* only the incarnation differs */
     struct expectation expect = owed(7);
     (void)state;
     page_fill(page, own_run(), &id, 0);

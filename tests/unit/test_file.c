@@ -12,11 +12,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -588,37 +590,111 @@ static void a_full_file_system_is_enospc_with_the_sums_and_leaves_nothing(void *
     }
 }
 
-/* Killed at a random moment of a creation loop: what stands there is ours or nothing. */
-static void a_kill_during_creation_leaves_nothing_foreign(void **state)
+/* Runs create in a child that has no /proc, so that a file cannot be built without a name; its
+ * result as an exit status. */
+static int create_without_proc(struct place *place, rlim_t size_limit)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct file file;
+        struct file_open how = {.path = place->path, .dsync = true};
+        struct rlimit limit = {size_limit, size_limit};
+        signal(SIGXFSZ, SIG_IGN);
+        if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+            mount("none", "/proc", "tmpfs", 0, NULL) < 0 || setrlimit(RLIMIT_FSIZE, &limit) < 0)
+            _exit(255);
+        _exit(-create(place, &file, &how));
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 255) {
+        print_message("skipped: needs root and a mount namespace\n");
+        skip();
+    }
+    return WEXITSTATUS(status);
+}
+
+static void without_unnamed_files_the_result_is_the_same(void **state)
 {
     struct place *place = *state;
-    unsigned seed = 12345;
-    print_message("seed %u\n", seed);
-    unsigned found = 0;
-    for (unsigned i = 0; i < 20; i++) {
-        fflush(NULL);
-        pid_t pid = fork();
-        assert_true(pid >= 0);
-        if (pid == 0) {
-            struct file file;
-            struct file_open how = {.path = place->path, .delete_own = true, .stamp = true};
-            for (;;) {
-                if (create(place, &file, &how) == 0)
-                    file_close(&file);
-            }
-        }
-        seed = seed * 1103515245u + 12345u;
-        usleep(1000 + (seed >> 16) % 8000);
+    assert_int_equal(create_without_proc(place, RLIM_INFINITY), 0);
+    struct file file;
+    assert_int_equal(file_open_own(&file, place->path, true, false, place->message), 0);
+    assert_int_equal(file.size_pages, PAGES);
+    assert_int_equal(file.mark.size_pages, PAGES);
+    file_close(&file);
+}
+
+static void without_unnamed_files_an_error_leaves_nothing_either(void **state)
+{
+    struct place *place = *state;
+    int error = create_without_proc(place, 10 * PAGE_BYTES);
+    assert_true(error == EFBIG || error == ENOSPC);
+    assert_int_equal(entries(place->directory), 0);
+}
+
+/* The child creates a file and is killed when it enters or leaves its k-th system call.  False when
+ * it came to its end before that; skips where a process may not be traced. */
+static bool create_and_kill_at(struct place *place, unsigned k)
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct file file;
+        struct file_open how = {.path = place->path, .stamp = true};
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
+            _exit(77);
+        raise(SIGSTOP);
+        _exit(create(place, &file, &how) == 0 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        print_message("skipped: this process may not trace its child\n");
+        skip();
+    }
+    for (unsigned stops = 0; stops < k && WIFSTOPPED(status); stops++) {
+        assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+    }
+    if (WIFSTOPPED(status)) {
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
+        return true;
+    }
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return false;
+}
+
+/* At each of its system calls: what stands there is a whole file of ours, or nothing at all. */
+static void a_kill_at_any_moment_of_creation_leaves_nothing_foreign(void **state)
+{
+    struct place *place = *state;
+    unsigned kills = 0, absent = 0, whole = 0;
+    for (; create_and_kill_at(place, kills + 1); kills++) {
+        struct file file;
         struct file_mark mark;
         enum file_owner owner = file_probe(place->path, &mark, place->message);
-        if (owner != FILE_ABSENT && owner != FILE_OURS)
-            fail_msg("%s", place->message);
-        found += owner == FILE_OURS;
-        assert_int_equal(entries(place->directory), owner == FILE_OURS);
+        if (owner == FILE_ABSENT) {
+            absent++;
+            assert_int_equal(entries(place->directory), 0);
+            continue;
+        }
+        if (owner != FILE_OURS)
+            fail_msg("kill %u: %s", kills, place->message);
+        whole++;
+        assert_int_equal(entries(place->directory), 1);
+        assert_int_equal(file_open_own(&file, place->path, true, false, place->message), 0);
+        assert_int_equal(file.size_pages, PAGES);
+        file_close(&file);
+        assert_int_equal(file_delete_own(place->path, place->message), 0);
     }
-    print_message("%u of 20 kills left a whole file\n", found);
+    print_message("%u kills: %u left nothing, %u a whole file\n", kills, absent, whole);
+    assert_true(absent > 0 && whole > 0);
 }
 
 /* --------------------------------------------------------------------------------- locks and
@@ -800,7 +876,9 @@ int main(void)
         T(a_name_that_is_a_directory_is_refused),
         T(a_limit_on_file_size_leaves_nothing_behind),
         T(a_full_file_system_is_enospc_with_the_sums_and_leaves_nothing),
-        T(a_kill_during_creation_leaves_nothing_foreign),
+        T(without_unnamed_files_the_result_is_the_same),
+        T(without_unnamed_files_an_error_leaves_nothing_either),
+        T(a_kill_at_any_moment_of_creation_leaves_nothing_foreign),
         T(a_locked_file_is_in_use_for_everybody_else),
         T(readers_share_and_exclude_writers),
         T(an_opened_file_knows_mark_and_present_size),

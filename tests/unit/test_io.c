@@ -389,6 +389,37 @@ static void the_rest_goes_before_waiting_requests(void **state)
     assert_int_equal(f->engine.offsets[2], 8 * PAGE);
 }
 
+static void submit_three_more(struct io_req *req)
+{
+    struct fixture *f = req->context;
+    note_done(req);
+    for (unsigned i = 1; i <= 3; i++)
+        io_submit(&f->io, &req[i]);
+}
+
+/* Depth 2. The first completes and its done() takes both places; the second was short: its rest
+ * goes before the one that had to queue. */
+static void the_rest_goes_first_although_done_filled_the_engine(void **state)
+{
+    struct fixture *f = *state;
+    f->engine.base.depth = 2;
+    script(f, 2, (int64_t[]){FULL, 512});
+    struct io_req reqs[4];
+    for (unsigned i = 0; i < 4; i++)
+        reqs[i] = request(f, IO_READ, i * 8 * PAGE, 1);
+    reqs[0].done = submit_three_more;
+    struct io_req is_short = request(f, IO_READ, 50 * PAGE, 1);
+    io_submit(&f->io, &reqs[0]);
+    io_submit(&f->io, &is_short);
+    while (f->io.pending > 0)
+        io_poll(&f->io, f->io.pending, UINT64_MAX);
+    assert_int_equal(f->engine.transfers, 6);
+    assert_int_equal(f->engine.offsets[2], 8 * PAGE);
+    assert_int_equal(f->engine.offsets[3], 16 * PAGE);
+    assert_int_equal(f->engine.offsets[4], 50 * PAGE + 512);
+    assert_int_equal(f->engine.offsets[5], 24 * PAGE);
+}
+
 static void a_read_at_the_end_of_file_ends_as_enodata_after_two_attempts(void **state)
 {
     struct fixture *f = *state;
@@ -533,6 +564,7 @@ int main(void)
         T(an_unaligned_short_count_resumes_at_the_aligned_position_below),
         T(the_rest_is_aligned_in_memory_too),
         T(the_rest_goes_before_waiting_requests),
+        T(the_rest_goes_first_although_done_filled_the_engine),
         T(a_read_at_the_end_of_file_ends_as_enodata_after_two_attempts),
         T(a_read_across_an_unaligned_end_of_file_ends_as_enodata),
         T(a_write_without_progress_ends_as_enospc),

@@ -1,0 +1,175 @@
+/*
+ * command_selftest.c - see command_selftest.h.
+ *
+ * Every case is run, also after one that failed, and one line tells its outcome.
+ */
+#include "sim/command_selftest.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/selftest.h"
+
+static const char usage[] =
+    "usage: pagestorm selftest [--dir D] [--seed N] [--case NUMBER]\n"
+    "  --dir D        use the storage under D (about 150 MB, a few seconds a case); without it "
+    "the\n"
+    "                 device is modelled and the clock virtual, and the result depends on the seed "
+    "only\n"
+    "  --seed N       another sequence of random choices\n"
+    "  --case NUMBER  only this case of the list\n";
+
+struct tally {
+    unsigned cases, passed, not_run;
+    unsigned injected, caught, named, others;
+};
+
+static const char *yes_no(const struct selftest_case *test, bool value)
+{
+    if (test->expected == VERDICT_NONE)
+        return "-";
+    return value ? "yes" : "NO";
+}
+
+static void print_head(void)
+{
+    printf("%4s  %-20s %-50s %8s %6s %5s %6s  %s\n", "case", "class", "fault", "injected", "caught",
+           "named", "others", "result");
+}
+
+static void print_case(size_t index, const struct selftest_case *test,
+                       const struct selftest_result *result)
+{
+    printf("%4zu  %-20s %-50s %8" PRIu64 " %6s %5s %6u  %s\n", index + 1,
+           verdict_info(test->expected)->name, test->name, result->injected,
+           yes_no(test, result->caught), yes_no(test, result->named), result->others,
+           selftest_passed(test, result) ? "ok" : "FAILED");
+    if (result->others)
+        printf("      not asked for: %s\n", result->first_other);
+    fflush(stdout);
+}
+
+static void count_case(struct tally *tally, const struct selftest_case *test,
+                       const struct selftest_result *result)
+{
+    bool fault = test->expected != VERDICT_NONE;
+    tally->cases++;
+    tally->passed += selftest_passed(test, result);
+    tally->injected += fault && result->injected;
+    tally->caught += fault && result->caught;
+    tally->named += fault && result->named;
+    tally->others += result->others;
+}
+
+static void run_one(size_t index, const struct selftest_config *config, struct tally *tally)
+{
+    const struct selftest_case *test = &selftest_cases[index];
+    struct selftest_result result;
+    int error = selftest_run(test, config, &result);
+    if (error) {
+        printf("%4zu  %-20s %-50s could not be run: %s\n", index + 1,
+               verdict_info(test->expected)->name, test->name,
+               result.message[0] ? result.message : strerror(-error));
+        tally->not_run++;
+        return;
+    }
+    print_case(index, test, &result);
+    count_case(tally, test, &result);
+}
+
+static int run_all(const struct selftest_config *config, size_t only)
+{
+    struct tally tally = {0};
+    print_head();
+    for (size_t i = 0; i < selftest_case_count; i++)
+        if (only == 0 || only == i + 1)
+            run_one(i, config, &tally);
+    printf("%u cases, %u as they must be; %u faults injected, %u caught, %u named; %u findings "
+           "that were not asked for; seed %" PRIu64 "\n",
+           tally.cases, tally.passed, tally.injected, tally.caught, tally.named, tally.others,
+           config->seed);
+    if (tally.not_run) {
+        printf("%u cases could not be run\n", tally.not_run);
+        return tally.passed == tally.cases ? 3 : 1;
+    }
+    return tally.passed == tally.cases ? 0 : 1;
+}
+
+/* ---- the command line ---- */
+
+struct arguments {
+    struct selftest_config config;
+    size_t only;
+};
+
+static int parse_number(const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno || end == text || *end || text[0] == '-')
+        return -EINVAL;
+    *out = value;
+    return 0;
+}
+
+static int usage_error(void)
+{
+    fputs(usage, stderr);
+    return 2;
+}
+
+static int check_dir(const char *dir)
+{
+    struct stat st;
+    if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+        return -1;
+    fprintf(stderr, "pagestorm selftest: %s: not a folder\n", dir);
+    return 2;
+}
+
+/* -1: go on; else the exit code. */
+static int parse(int argc, char **argv, struct arguments *arguments)
+{
+    static const struct option options[] = {{"dir", required_argument, NULL, 'd'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"case", required_argument, NULL, 'c'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    uint64_t number = 0;
+    int option;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(usage, stdout);
+            return 0;
+        } else if (option == 'd') {
+            arguments->config.dir = optarg;
+            arguments->config.real = true;
+        } else if (option == 's' && parse_number(optarg, &number) == 0 && number > 0) {
+            arguments->config.seed = number;
+        } else if (option == 'c' && parse_number(optarg, &number) == 0 && number > 0 &&
+                   number <= selftest_case_count) {
+            arguments->only = number;
+        } else {
+            return usage_error();
+        }
+    }
+    return optind == argc ? check_dir(arguments->config.dir) : usage_error();
+}
+
+int command_selftest(int argc, char **argv)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct arguments arguments = {
+        .config = {.dir = temporary && *temporary ? temporary : "/tmp", .seed = 1}};
+    int code = parse(argc, argv, &arguments);
+    if (code >= 0)
+        return code;
+    return run_all(&arguments.config, arguments.only);
+}

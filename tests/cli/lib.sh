@@ -1,0 +1,108 @@
+# lib.sh - what the scripts in tests/cli and tests/crash share; sourced, never run.
+#
+# Sets: pagestorm, root (the script's arguments), work (a folder of its own, removed at the end),
+# scale (TEST_SCALE as a whole number, at least 1), mdfcheck (the independent checker of page and
+# log formats beside the repository, or empty).
+#
+# at_end COMMAND... is done before the folder is removed, last first: unmounting, detaching.
+
+pagestorm=$1
+root=$2
+work=$(mktemp -d "$PWD/${0##*/}-XXXXXX")
+scale=$(awk -v scale="${TEST_SCALE:-1}" 'BEGIN { scale = int(scale); print scale < 1 ? 1 : scale }')
+mdfcheck=$root/../shared/tools/mdfcheck.py
+failures=0
+end_commands=()
+
+# shellcheck disable=SC2317
+finish() {
+    local status=$? i
+    set +e
+    for ((i = ${#end_commands[@]} - 1; i >= 0; i--)); do
+        eval "${end_commands[$i]}"
+    done
+    rm -rf --one-file-system "$work"
+    exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+at_end() {
+    end_commands+=("$(printf '%q ' "$@")")
+}
+
+skip() {
+    echo "SKIP: $*"
+    exit 77
+}
+
+if ! command -v python3 >/dev/null; then
+    echo "SKIP of a part: python3 is not installed, so nothing but pagestorm itself checks the files"
+    mdfcheck=
+elif [ ! -f "$mdfcheck" ]; then
+    echo "SKIP of a part: there is no ../shared/tools/mdfcheck.py beside the repository"
+    mdfcheck=
+fi
+
+# Count a failure, show what was printed, go on: one run of a script tells all that is wrong.
+failed() {
+    echo "FAILED: $1"
+    shift
+    for file in "$@"; do
+        [ ! -s "$file" ] || sed 's/^/    /' "$file"
+    done
+    failures=$((failures + 1))
+}
+
+# expect_exit WANTED WHAT OUTPUT_FILE COMMAND...
+expect_exit() {
+    local wanted=$1 what=$2 output=$3 status=0
+    shift 3
+    "$@" >"$output" 2>&1 || status=$?
+    [ $status -eq "$wanted" ] && return 0
+    failed "$what: exit $status, not $wanted" "$output"
+    return 1
+}
+
+# One value of a result.json: result_value FILE '["integrity"]["pages_verified"]'
+result_value() {
+    python3 -c 'import json, sys
+value = json.load(open(sys.argv[1]))'"$2"'
+print(value if not isinstance(value, (dict, list)) else json.dumps(value))' "$1"
+}
+
+# Both modes of the independent checker; with a result.json its counts must be the same.
+# check_independently WHAT DATA LOG [RESULT]
+check_independently() {
+    local what=$1 data=$2 log=$3 result=${4:-} out=$work/mdfcheck.out
+    [ -n "$mdfcheck" ] || return 0
+    expect_exit 0 "$what: mdfcheck --pair" "$out" python3 "$mdfcheck" --pair "$data" "$log" ||
+        return 1
+    [ -n "$result" ] || return 0
+    expect_exit 0 "$what: mdfcheck" "$out" python3 "$mdfcheck" --json "$data" "$log" || return 1
+    python3 - "$out" "$result" >"$out.counts" 2>&1 <<'PY' || failed "$what: counts" "$out.counts"
+import json, sys
+seen = {}
+for line in open(sys.argv[1]):
+    if line.startswith('{'):
+        row = json.loads(line)
+        seen[row['kind']] = row['counts']
+files = json.load(open(sys.argv[2]))['files']
+said = {'data': sum(f.get('allocated_pages', 0) for f in files if f['kind'] == 'data'),
+        'log': sum(f.get('log_blocks_live', 0) for f in files if f['kind'] == 'log')}
+counted = {'data': seen['data'].get('alloc_cksum_ok', 0), 'log': seen['log'].get('blocks', 0)}
+print('result.json says', said, ', mdfcheck counts', counted)
+sys.exit(said != counted or 0 in said.values())
+PY
+}
+
+# A random number below $1, from RANDOM, so that a seed repeats it.
+random_below() {
+    drawn=$(((RANDOM * 32768 + RANDOM) % $1))
+}
+
+conclude() {
+    [ $failures -eq 0 ] && exit 0
+    echo "$failures failure(s)"
+    exit 1
+}
