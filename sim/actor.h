@@ -39,7 +39,8 @@ struct page_audit {
     uint32_t chunk_first;
     unsigned chunk_count, index; /* index: page of the chunk being judged */
     unsigned again;              /* tries left for an overlapped page */
-    bool in_flight, reader_busy;
+    bool in_flight;
+    bool unreadable; /* a page of a chunk that failed as a whole failed alone, too */
     struct io_req req;
     struct iovec iov[AUDIT_PAGES_MAX];
     uint64_t serial;

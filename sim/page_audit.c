@@ -6,6 +6,7 @@
  * busy is left to the final audit.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/actor.h"
@@ -46,6 +47,7 @@ static enum task_result read_chunk(struct actor *actor)
     audit->chunk_count = left < AUDIT_PAGES_MAX ? left : AUDIT_PAGES_MAX;
     audit->next += audit->chunk_count;
     audit->index = 0;
+    audit->unreadable = false;
     audit->serial = (uint64_t)(actor->number + 1) << 40 | actor->reader.next_serial;
     actor->reader.next_serial += audit->chunk_count;
     for (unsigned i = 0; i < audit->chunk_count; i++) {
@@ -68,6 +70,29 @@ static enum task_result read_chunk(struct actor *actor)
     actor->execute = judge_chunk;
     io_submit(&actor->task.worker->io, req);
     return TASK_PARK;
+}
+
+/* The chunk could not be read as a whole, every page of it alone could: SQL Server's 825. */
+static void report_retry(struct actor *actor)
+{
+    struct page_audit *audit = &actor->audit;
+    struct file *file = &audit->file->file;
+    struct finding finding = {
+        .verdict = VERDICT_read_retry,
+        .file_uid = file->mark.file_uid,
+        .offset = audit->req.offset,
+        .size_bytes = (uint64_t)audit->chunk_count * PAGE_BYTES,
+        .retries = 1,
+        .healed = true,
+        .error = -audit->req.result,
+    };
+    snprintf(finding.file, sizeof finding.file, "%s", file->path);
+    snprintf(finding.actor, sizeof finding.actor, "%s", actor->name);
+    snprintf(finding.detail, sizeof finding.detail,
+             "a read of %u pages failed, each page alone could be read; the system said: %s",
+             audit->chunk_count, strerror(finding.error));
+    actor->task.worker->stats.counters.read_retries++;
+    finding_report(&actor->run->findings, &finding, NULL);
 }
 
 /* A chunk that could not be read as a whole says nothing about its pages: each is read alone. */
@@ -104,6 +129,8 @@ static enum task_result judge_chunk(struct actor *actor)
             return go(actor, overlapped_page);
         }
     }
+    if (audit->req.result && !audit->unreadable)
+        report_retry(actor);
     actor->run->progress_done += audit->chunk_count;
     return go(actor, read_chunk);
 }
@@ -115,8 +142,13 @@ static enum task_result reread_page(struct actor *actor)
         return TASK_PARK;
     case PAGE_READ_OVERLAPPED:
         return go(actor, overlapped_page);
-    default:
+    case PAGE_READ_WRONG:
+        actor->audit.unreadable = true;
         return go(actor, judge_chunk);
+    case PAGE_READ_RIGHT:
+        break;
+    }
+    return go(actor, judge_chunk);
     }
 }
 

@@ -279,7 +279,7 @@ int ledger_create(struct ledger **out, const char *path, const struct run_identi
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         return -errno;
-    int rc = file_make(fd, (size_t)size, count, &map);
+    int rc = file_make(fd, (size_t)size, &map);
     if (rc == 0) {
         assert(map);
         table_fill(map, specs, count);
