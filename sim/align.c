@@ -25,10 +25,24 @@
 #define DIOALIGN_MEMORY_OFFSET 0x98
 #define DIOALIGN_OFFSET_OFFSET 0x9c
 #define BTRFS_MAGIC            0x9123683e
+#define TMPFS_MAGIC            0x01021994
+#define RAMFS_MAGIC            0x858458f6
 
 static uint32_t at_least(uint32_t value, uint32_t least)
 {
     return value > least ? value : least;
+}
+
+static bool is_on(int fd, uint32_t magic)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && (uint32_t)fs.f_type == magic;
+}
+
+/* tmpfs takes O_DIRECT since Linux 6.6, and serves it from memory as everything else. */
+static bool is_in_memory(int fd)
+{
+    return is_on(fd, TMPFS_MAGIC) || is_on(fd, RAMFS_MAGIC);
 }
 
 /* True when the kernel knows; out->direct_works false when it knows that there is none. */
@@ -47,13 +61,6 @@ static bool ask_kernel(int fd, struct file_alignment *out)
     return true;
 }
 
-static uint32_t smallest_to_try(int fd)
-{
-    struct statfs fs;
-    bool lenient = fstatfs(fd, &fs) == 0 && (uint32_t)fs.f_type == BTRFS_MAGIC;
-    return lenient ? SECTOR_MAX : SECTOR_MIN;
-}
-
 static int try_reads(int direct_fd, struct file_alignment *out)
 {
     void *buffer = NULL;
@@ -61,7 +68,7 @@ static int try_reads(int direct_fd, struct file_alignment *out)
         return -ENOMEM;
     int r = 0;
     out->direct_works = false;
-    uint32_t size = smallest_to_try(direct_fd);
+    uint32_t size = is_on(direct_fd, BTRFS_MAGIC) ? SECTOR_MAX : SECTOR_MIN; /* it is lenient */
     for (; size <= SECTOR_MAX && !out->direct_works; size *= SECTOR_MAX / SECTOR_MIN) {
         ssize_t n = pread(direct_fd, buffer, size, (off_t)size);
         if (n < 0 && errno != EINVAL) {
@@ -78,6 +85,8 @@ static int try_reads(int direct_fd, struct file_alignment *out)
 int file_alignment_find(int fd, struct file_alignment *out)
 {
     *out = (struct file_alignment){false, SECTOR_MIN, SECTOR_MIN};
+    if (is_in_memory(fd))
+        return 0;
     int direct_fd = file_reopen(fd, O_RDONLY | O_DIRECT);
     if (direct_fd == -EINVAL)
         return 0;

@@ -341,7 +341,7 @@ static int image_write(int directory, const char *name, const struct finding_ima
 static int files_write(int directory, const char *stem, struct ledger *ledger,
                        struct finding *finding, const struct finding_images *images)
 {
-    char text[FINDING_EVIDENCE_MAX], bin[FINDING_EVIDENCE_MAX];
+    char text[FINDING_EVIDENCE_MAX] = "", bin[FINDING_EVIDENCE_MAX] = "";
     snprintf(text, sizeof text, "%s.txt", stem);
     snprintf(bin, sizeof bin, "%s.bin", stem);
     memcpy(finding->evidence, text, sizeof text);

@@ -278,8 +278,8 @@ static void report_unreadable(struct log_look *look)
         return;
     }
     uint64_t now_bytes;
-    bool cut = look->error == -ENODATA &&
-               file_check_identity(&look->db->log, &now_bytes) == -ENODATA;
+    bool cut =
+        look->error == -ENODATA && file_check_identity(&look->db->log, &now_bytes) == -ENODATA;
     struct finding finding = {.verdict = cut ? VERDICT_truncated_file : VERDICT_unreadable,
                               .offset = look->bad_offset,
                               .size_bytes = LOG_READ_ALIGN_BYTES,

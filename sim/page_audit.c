@@ -149,7 +149,6 @@ static enum task_result reread_page(struct actor *actor)
         break;
     }
     return go(actor, judge_chunk);
-    }
 }
 
 /* index already points behind the page. */

@@ -74,9 +74,9 @@ static void expected_image(struct page_reader *reader)
         .incarnation = file->file.mark.incarnation,
         .file_id = file->file.mark.file_id,
         .page_no = reader->page_no,
-        .generation = reader->before.acked,
+        .generation = reader->first_before.acked,
     };
-    page_fill(reader->expected, &reader->run->identity, &identity, reader->before.actor);
+    page_fill(reader->expected, &reader->run->identity, &identity, reader->first_before.actor);
 }
 
 void page_fault_report(struct page_reader *reader, bool healed)
@@ -92,8 +92,8 @@ void page_fault_report(struct page_reader *reader, bool healed)
         .retries = reader->attempt,
         .agreed = reader->agreed,
         .healed = healed,
-        .writer = reader->before.actor,
-        .written_s = reader->before.time_s,
+        .writer = reader->first_before.actor,
+        .written_s = reader->first_before.time_s,
     };
     snprintf(finding.file, sizeof finding.file, "%s", file->file.path);
     snprintf(finding.actor, sizeof finding.actor, "%s", reader->actor);

@@ -177,6 +177,7 @@ static void first_failure(struct page_reader *reader, const uint8_t *image, int 
 {
     memset(&reader->first_why, 0, sizeof reader->first_why);
     reader->first_error = error;
+    reader->first_before = reader->before;
     memcpy(reader->first_image, image, PAGE_BYTES);
     if (error)
         return;
@@ -218,11 +219,22 @@ static bool reread(struct page_reader *reader)
     return true;
 }
 
+/* A later read is right.  Where the page was written again meanwhile that says nothing of the first
+ * one: what it proved keeps its name.  An error of the system is over. */
 static enum page_read_result healed(struct page_reader *reader)
 {
+    bool same_write = reader->before.epoch == reader->first_before.epoch;
     memcpy(reader->target, reader->spare, PAGE_BYTES);
-    page_fault_report(reader, true);
+    page_fault_report(reader, reader->first_error || same_write);
     return PAGE_READ_RIGHT;
+}
+
+/* Overlapped by a write: the caller reads again.  What the first read proved is told now. */
+static enum page_read_result overlapped(struct page_reader *reader)
+{
+    if (reader->attempt)
+        page_fault_report(reader, reader->first_error != 0);
+    return PAGE_READ_OVERLAPPED;
 }
 
 /* The read completed: right, overlapped, or one more rung. */
@@ -236,7 +248,7 @@ static enum page_read_result settle(struct page_reader *reader)
     if (!error)
         judged = page_judge(reader, reader->file, reader->page_no, image, reader->before);
     if (judged == PAGE_NOT_JUDGED)
-        return PAGE_READ_OVERLAPPED;
+        return overlapped(reader);
     if (judged == PAGE_JUDGED_RIGHT)
         return reader->attempt ? healed(reader) : PAGE_READ_RIGHT;
     if (reader->attempt == 0)

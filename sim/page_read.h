@@ -44,6 +44,7 @@ struct page_reader {
     uint64_t serial; /* poison of the present read */
     uint64_t next_serial;
     struct ledger_view before;
+    struct ledger_view first_before; /* of the first failure */
     struct explanation first_why;
     int first_error;
     uint64_t resume_ns; /* pause ends */

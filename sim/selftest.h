@@ -20,8 +20,8 @@
 /* The world of a case: one data file, one log. */
 #define SELFTEST_DATA_UID     1
 #define SELFTEST_LOG_UID      2
-#define SELFTEST_HOME         300  /* the page that faults aim at */
-#define SELFTEST_VICTIM       1300 /* and another one */
+#define SELFTEST_HOME         200  /* the page that faults aim at */
+#define SELFTEST_VICTIM       1900 /* and another one */
 #define SELFTEST_DATA_MIB     16
 #define SELFTEST_LOG_MIB      64 /* not reused within a run */
 

@@ -49,10 +49,12 @@ static bool at_place(const struct selftest_case *test, const struct fault_config
     return false;
 }
 
-static bool both_ends(const struct finding *finding)
+/* The event stands at one of the two pages and names the other. */
+static bool both_ends(const struct selftest_case *test, const struct finding *finding)
 {
-    return finding->paired && finding->other_page_no == SELFTEST_HOME && finding->why.has_origin &&
-           finding->why.origin_page_no == SELFTEST_HOME;
+    uint32_t other = test->place == SELFTEST_AT_HOME ? SELFTEST_VICTIM : SELFTEST_HOME;
+    return finding->paired && finding->other_page_no == other && finding->why.has_origin &&
+           finding->why.origin_page_no == other;
 }
 
 static void another(struct selftest_result *result, const struct finding *finding)
@@ -70,8 +72,8 @@ void selftest_judge(const struct selftest_case *test, const struct fault_config 
         if (finding->amended)
             continue;
         bool here = at_place(test, faults, finding);
-        bool named =
-            here && finding->verdict == test->expected && (!test->pairs || both_ends(finding));
+        bool named = here && finding->verdict == test->expected &&
+                     (!test->pairs || both_ends(test, finding));
         bool again = result->named;
         result->caught = result->caught || here;
         result->named = result->named || named;

@@ -33,9 +33,9 @@
 #include "verify/vlf.h"
 
 #define WAL_BUFFERS                 128 /* log buffers of a database: SQL Server's number */
-#define WAL_OUTSTANDING_MAX         32 /* log writes under way: SQL Server 2008 (112 from 2012 on) */
-#define WAL_PARTIAL_OUTSTANDING_MAX 2  /* partial blocks wait while more writes are under way */
-#define WAL_HEADROOM_BYTES          (128 * 1024) /* for checkpoints: they run when the log is full */
+#define WAL_OUTSTANDING_MAX         32  /* log writes under way: SQL Server 2008; 112 from 2012 */
+#define WAL_PARTIAL_OUTSTANDING_MAX 2   /* partial blocks wait while more writes are under way */
+#define WAL_HEADROOM_BYTES          (128 * 1024) /* for checkpoints: they run when it is full */
 
 struct wal_vlf {
     struct vlf_header header;

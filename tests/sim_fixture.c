@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MIB               (1024ull * 1024)
-#define PATTERNS_MAX      32
-#define EVIDENCE_MODE     0755
-#define QUEUE_DEPTH       32
-#define REMOVE_FDS        16
+#define MIB           (1024ull * 1024)
+#define PATTERNS_MAX  32
+#define EVIDENCE_MODE 0755
+#define QUEUE_DEPTH   32
+#define REMOVE_FDS    16
 
 extern const struct io_engine_ops engine_mem, engine_sync;
 
@@ -68,8 +68,11 @@ static void file_add(struct sim *sim, unsigned database, bool is_log)
                                  database + 1, where);
     assert(!error);
     struct plan_file *planned = &sim->plan.files[sim->plan.file_count++];
-    *planned = (struct plan_file){.path = strdup(path), .is_log = is_log, .database = database,
-                                  .size_bytes = size, .max_bytes = size};
+    *planned = (struct plan_file){.path = strdup(path),
+                                  .is_log = is_log,
+                                  .database = database,
+                                  .size_bytes = size,
+                                  .max_bytes = size};
 }
 
 static void profile_make(struct sim *sim)
@@ -94,7 +97,8 @@ static void profile_make(struct sim *sim)
 static void device_make(struct sim *sim)
 {
     clock_init_virtual(&sim->clock);
-    struct mem_device_config config = {.seed = sim->options.seed};
+    struct mem_device_config config = sim->options.device;
+    config.seed = sim->options.seed;
     int error = mem_device_create(&sim->device, &sim->clock, &config);
     assert(!error);
 }
@@ -127,10 +131,13 @@ void sim_create(struct sim *sim)
         .profile = sim->profile,
         .plan = &sim->plan,
         .out_dir = sim->folder,
-        .engine = sim->faults ? &engine_fault : sim->device ? &engine_mem : &engine_sync,
+        .engine = sim->faults   ? &engine_fault
+                  : sim->device ? &engine_mem
+                                : &engine_sync,
         .engine_device = sim->faults ? (void *)sim->faults : (void *)sim->device,
         .virtual_clock = sim->device != NULL,
         .clock = sim->device ? &sim->clock : NULL,
+        .signal = sim->options.signal,
         .leave_like_killed = sim->options.leave_like_killed,
     };
     sim->run = calloc(1, sizeof *sim->run);
@@ -149,8 +156,8 @@ void sim_run(struct sim *sim)
 void sim_print_findings(const struct sim *sim)
 {
     char line[1024];
-    fprintf(stderr, "seed %llu: result %d, message '%s'\n",
-            (unsigned long long)sim->options.seed, sim->result, sim->run->message);
+    fprintf(stderr, "seed %llu: result %d, message '%s'\n", (unsigned long long)sim->options.seed,
+            sim->result, sim->run->message);
     for (unsigned i = 0; i < sim->run->findings.count; i++) {
         finding_line(&sim->run->findings.list[i], line, sizeof line);
         fprintf(stderr, "  %s%s\n", sim->run->findings.list[i].amended ? "(joined) " : "", line);

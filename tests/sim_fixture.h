@@ -1,8 +1,8 @@
 /*
  * sim_fixture.h - a whole run for a test: profile, plan, device, run, in a folder of its own.
  *
- * Default: 16 MiB of data, 8 MiB of log, 4 MiB of pool, 2 workers, the modelled device under a virtual
- * clock.  The folder lies in TMPDIR (else /dev/shm, else /tmp) and is removed by sim_end().
+ * Default: 16 MiB of data, 8 MiB of log, 4 MiB of pool, 2 workers, the modelled device under a
+ * virtual clock.  The folder lies in TMPDIR (else /dev/shm, else /tmp) and is removed by sim_end().
  */
 #ifndef TESTS_SIM_FIXTURE_H
 #define TESTS_SIM_FIXTURE_H
@@ -19,15 +19,17 @@ struct sim_setting {
 };
 
 struct sim_options {
-    uint64_t seed;            /* 0 = 1 */
-    uint64_t duration_ns;     /* of the stress phase; 0 = 2 s */
+    uint64_t seed;                              /* 0 = 1 */
+    uint64_t duration_ns;                       /* of the stress phase; 0 = 2 s */
     uint64_t data_bytes, log_bytes, pool_bytes; /* 0 = 16, 8, 4 MiB */
-    unsigned workers;         /* 0 = 2 */
-    unsigned databases;       /* 0 = 1 */
-    bool real_clock;          /* threads and the sync engine instead */
-    bool with_faults;         /* the fault layer over the engine */
+    unsigned workers;                           /* 0 = 2 */
+    unsigned databases;                         /* 0 = 1 */
+    bool real_clock;                            /* threads and the sync engine instead */
+    bool with_faults;                           /* the fault layer over the engine */
     bool leave_like_killed;
-    const char *directory;    /* where to make the folder; NULL as above */
+    const _Atomic int *signal; /* the flag that a signal handler would set, or NULL */
+    struct mem_device_config device; /* of the modelled device; its seed is the run's */
+    const char *directory;           /* where to make the folder; NULL as above */
     struct sim_setting settings[SIM_SETTINGS_MAX]; /* ends with a NULL section */
 };
 
@@ -44,7 +46,8 @@ struct sim {
     int result; /* of run_create or run_execute */
 };
 
-/* Build up to, not including, run_create, so that fault rules can be added. Aborts the test on error. */
+/* Build up to, not including, run_create, so that fault rules can be added. Aborts the test on
+ * error. */
 void sim_begin(struct sim *sim, const struct sim_options *options);
 /* run_create alone: the files, pool, logs and workers, for a test that drives them itself. */
 void sim_create(struct sim *sim);

@@ -46,10 +46,11 @@ fi
 
 # Count a failure, show what was printed, go on: one run of a script tells all that is wrong.
 failed() {
+    local output
     echo "FAILED: $1"
     shift
-    for file in "$@"; do
-        [ ! -s "$file" ] || sed 's/^/    /' "$file"
+    for output in "$@"; do
+        [ ! -s "$output" ] || sed 's/^/    /' "$output"
     done
     failures=$((failures + 1))
 }
@@ -105,4 +106,58 @@ conclude() {
     [ $failures -eq 0 ] && exit 0
     echo "$failures failure(s)"
     exit 1
+}
+
+# ---- loop devices (root) ----
+
+# Why there can be none, or nothing.
+loop_missing() {
+    local tool
+    [ "$(id -u)" -eq 0 ] || {
+        echo "not root: no loop device can be mounted"
+        return
+    }
+    for tool in losetup "mkfs.$1" mount umount; do
+        command -v "$tool" >/dev/null || {
+            echo "$tool is not installed"
+            return
+        }
+    done
+    losetup -f >/dev/null 2>&1 || {
+        echo "this system gives no loop device"
+        return
+    }
+    [ "$1" = ext4 ] || modprobe -q "$1" 2>/dev/null || grep -qw "$1" /proc/filesystems ||
+        echo "this kernel has no $1"
+}
+
+loop_unmount() {
+    mountpoint -q "$1" && { umount "$1" 2>/dev/null || umount -l "$1"; }
+    [ -z "$2" ] || losetup -d "$2" 2>/dev/null
+    rm -f "$3"
+    rmdir "$1" 2>/dev/null
+}
+
+# loop_mount MOUNT_POINT FILE_SYSTEM MB SECTOR_BYTES: sets loop, the device.  False and a line about
+# why if this machine cannot.
+loop_mount() {
+    local at=$1 type=$2 mb=$3 sector=$4 image=$work/${1##*/}.img direct
+    loop=
+    truncate -s "${mb}M" "$image"
+    # Not every file below can do direct I/O in such sectors; a cache below matters little here.
+    for direct in on off; do
+        loop=$(losetup -f --show --direct-io=$direct --sector-size "$sector" "$image" \
+            2>"$work/losetup") && break
+    done
+    if [ -z "$loop" ] || [ "$(blockdev --getss "$loop")" -ne "$sector" ]; then
+        [ -z "$loop" ] || losetup -d "$loop"
+        echo "SKIP of a part: no loop device with sectors of $sector bytes: $(cat "$work/losetup")"
+        return 1
+    fi
+    mkdir -p "$at"
+    at_end loop_unmount "$at" "$loop" "$image"
+    if ! "mkfs.$type" -q "$loop" >"$work/mkfs" 2>&1 || ! mount "$loop" "$at" 2>>"$work/mkfs"; then
+        echo "SKIP of a part: $type with sectors of $sector bytes: $(tail -n 1 "$work/mkfs")"
+        return 1
+    fi
 }

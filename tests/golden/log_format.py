@@ -76,7 +76,8 @@ def block(fseq, number, parity, previous_bytes, sector_bytes, previous_crc, reco
     count = size // SECTOR
     for sector in range(count):
         body[size - 1 - sector] = body[sector * SECTOR]
-        body[sector * SECTOR] = parity + (16 if sector == 0 else 0) + (8 if sector == count - 1 else 0)
+        first, last = (16 if sector == 0 else 0), (8 if sector == count - 1 else 0)
+        body[sector * SECTOR] = parity + first + last
     struct.pack_into('<I', body, 0x18, fold(body, 0x18))
     return bytes(body), crc
 

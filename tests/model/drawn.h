@@ -69,6 +69,26 @@ static inline void drawn_users(struct drawn *d, struct rng *rng, size_t sector_b
     d->options.log_bytes = drawn_log_bytes(rng, chain, record, sector_bytes);
 }
 
+/* A flash device as the model has it by default, a slow one, or a disk. */
+static inline void drawn_device(struct drawn *d, struct rng *rng)
+{
+    switch (rng_below(rng, 4)) {
+    case 0:
+        d->options.device = (struct mem_device_config){
+            .channels = 2, .read_ns = NS_PER_MS, .write_ns = NS_PER_MS, .flush_ns = 5 * NS_PER_MS};
+        break;
+    case 1:
+        d->options.device = (struct mem_device_config){.channels = 1,
+                                                       .read_ns = 8 * NS_PER_MS,
+                                                       .write_ns = 8 * NS_PER_MS,
+                                                       .flush_ns = 10 * NS_PER_MS,
+                                                       .bytes_per_us = 100};
+        break;
+    default:
+        break;
+    }
+}
+
 static inline void drawn_make(struct drawn *d, uint64_t seed, uint64_t duration_ns)
 {
     struct rng rng;
@@ -81,6 +101,7 @@ static inline void drawn_make(struct drawn *d, uint64_t seed, uint64_t duration_
     d->options.pool_bytes = (2 + rng_below(&rng, 7)) * DRAWN_MIB;
     d->options.workers = 1 + (unsigned)rng_below(&rng, 4);
     d->options.databases = 1 + (unsigned)rng_below(&rng, 2);
+    drawn_device(d, &rng);
     drawn_set(d, "CONFIG", "SectorSize", (int64_t)sector_bytes);
     drawn_set(d, "CONFIG", "GatherPages", rng_range(&rng, 1, 128));
     drawn_set(d, "CONFIG", "CheckpointInterval", rng_range(&rng, 1, 10));
@@ -93,9 +114,9 @@ static inline void drawn_make(struct drawn *d, uint64_t seed, uint64_t duration_
 static inline void drawn_print(const struct drawn *d)
 {
     const struct sim_options *o = &d->options;
-    fprintf(stderr, "seed %ju: %u workers, %u databases, pool %ju MiB, log %ju MiB",
-            (uintmax_t)o->seed, o->workers, o->databases, (uintmax_t)(o->pool_bytes / DRAWN_MIB),
-            (uintmax_t)(o->log_bytes / DRAWN_MIB));
+    fprintf(stderr, "seed %ju: read %ju us, %u workers, %u databases, pool %ju MiB, log %ju MiB",
+            (uintmax_t)o->seed, (uintmax_t)(o->device.read_ns / 1000), o->workers, o->databases,
+            (uintmax_t)(o->pool_bytes / DRAWN_MIB), (uintmax_t)(o->log_bytes / DRAWN_MIB));
     for (unsigned i = 0; i < d->count; i++)
         fprintf(stderr, ", %s=%s", o->settings[i].key, o->settings[i].value);
     fprintf(stderr, "\n");

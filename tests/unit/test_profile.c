@@ -491,7 +491,6 @@ static void the_warning_of_everything_without_effect_fits(void **state)
                                         "MaxOutstandingIO",
                                         "TargetIODuration",
                                         "AllowIOBursts",
-                                        "UseScatterGather",
                                         "ForceReadAhead",
                                         "Affinity",
                                         "LogReadBack",
