@@ -9,6 +9,9 @@
  * record's LSN put into the boot page, and only when the boot page is there is the log before it
  * given back.  After a failed write or flush nothing is given back: the next checkpoint tries
  * again.
+ *
+ * When transactions hold the log and the headroom is used up, only the sweep is made, without a
+ * record: they may wait for the frames, and the log can be given back only when they have ended.
  */
 #include <assert.h>
 #include <errno.h>
@@ -21,6 +24,7 @@
 #include "verify/syspage_hash.h"
 
 #define CHECKPOINT_MARK_BYTES 16
+#define CHECKPOINT_RECORDS    3         /* begin, the boot page's change, end */
 #define REWRITE_PAUSE_NS      NS_PER_MS /* others give frames back */
 /* A page that cannot be written is quarantined before; then the log is never given back, and the
  * database stops. */
@@ -35,6 +39,7 @@ struct checkpoint {
     unsigned file_cursor; /* flush */
     unsigned writing;     /* gathers under way */
     int failed;           /* error of a write that stayed failed, or of a flush */
+    bool pages_only;      /* no room for its records */
     bool rewriting;       /* pages in doubt are left that found no frame */
     struct rewrite rewrite;
     enum { FLUSH_IDLE, FLUSH_RUNNING, FLUSH_DONE } flush_state;
@@ -82,14 +87,27 @@ static enum task_result give_up(struct actor *actor)
         actor->execute = give_up;
         return TASK_PARK;
     }
+    /* The pattern rests as after any checkpoint, else it would ask again at full speed. */
+    atomic_store(&c->database->last_checkpoint_ns, clock_now_ns(actor->run->clock));
     return TASK_DONE;
 }
 
 /* ---- begin ---- */
 
+static enum wal_room room_for_records(struct checkpoint *c)
+{
+    struct wal *wal = &c->database->wal;
+    size_t largest = log_record_cost(sizeof(struct log_page_change), wal->sector_bytes);
+    return wal_checkpoint_room(wal, CHECKPOINT_RECORDS * largest);
+}
+
 static enum task_result begin_record(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
+    if (room_for_records(c) == WAL_ROOM_LATER) {
+        c->pages_only = true;
+        return go(actor, sweep);
+    }
     uint8_t payload[CHECKPOINT_MARK_BYTES] = "PSCB";
     struct log_record record = {.op = LOG_OP_BEGIN_CHECKPOINT,
                                 .head = payload,
@@ -231,6 +249,8 @@ static enum task_result drain(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     if (c->writing)
         return TASK_PARK;
+    if (c->pages_only)
+        return go(actor, release);
     if (!c->rewriting || c->failed)
         return go(actor, flush_files);
     actor->think_until_ns = clock_now_ns(actor->run->clock) + REWRITE_PAUSE_NS;
@@ -300,6 +320,8 @@ static struct frame *boot_frame(struct checkpoint *c)
 /* Change the boot page and log it together with the end record, under the frame's lock. */
 static int end_append(struct checkpoint *c, struct frame *boot, struct task *task)
 {
+    if (boot->state == FRAME_BAD)
+        return -EIO; /* quarantined: no checkpoint can be recorded any more */
     assert(boot->state == FRAME_CLEAN || boot->state == FRAME_DIRTY); /* only we write it */
     struct file *file = &c->database->files[0].file;
     struct lsn old = boot_get_checkpoint(boot->bytes);
@@ -344,7 +366,7 @@ static enum task_result end_record(struct actor *actor)
     pthread_mutex_lock(lock);
     int error = end_append(c, boot, &actor->task);
     pthread_mutex_unlock(lock);
-    if (error == -ENOSPC)
+    if (error && error != -EAGAIN && !wal_failed(&c->database->wal))
         database_stop(c, error);
     if (error)
         return error == -EAGAIN ? TASK_PARK : give_up(actor);
@@ -392,6 +414,8 @@ static enum task_result release(struct actor *actor)
     atomic_store(&database->last_checkpoint_ns, clock_now_ns(actor->run->clock));
     if (c->failed)
         return try_again(actor);
+    if (c->pages_only)
+        return TASK_DONE;
     database->failed_checkpoints = 0;
     database->checkpoint_lsn = c->begin;
     wal_release(&database->wal, lsn_position(c->begin));
@@ -424,5 +448,7 @@ enum task_result checkpoint_begin(struct actor *actor)
     c->cursor = 0;
     c->file_cursor = 0;
     c->failed = 0;
+    c->pages_only = false;
+    c->rewriting = false;
     return go(actor, begin_record);
 }

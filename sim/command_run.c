@@ -44,6 +44,7 @@ static void signals_install(void)
             sigaction(numbers[i], &action, NULL);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f: an error with its sentence, as any other */
 }
 
 /* ---- the command line, as it can be typed again ---- */

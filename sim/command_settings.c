@@ -115,8 +115,10 @@ static int load_settings(struct run_setup *setup, int argc, char **argv)
     int mapped = paths_apply(profile, &rules);
     warn_without_effect(profile, options);
     int exit_code = parse || apply || mapped ? EXIT_CODE_USAGE : add_files(setup);
-    /* What an unread file did not say is not missing. */
-    if (!apply && profile_finish(profile) == 0 && exit_code == 0 && profile_check_files(profile))
+    if (profile_finish(profile) && exit_code == 0)
+        exit_code = EXIT_CODE_USAGE;
+    /* What a file that could not be read did not say is not missing. */
+    if (exit_code == 0 && profile_check_files(profile))
         exit_code = EXIT_CODE_USAGE;
     if (profile_error_count(profile) && exit_code == 0)
         exit_code = EXIT_CODE_USAGE;

@@ -47,7 +47,8 @@ static void take_result(struct verify_command *command, struct verify_set *set, 
     command->integrity = command->integrity || findings_count(findings, SEVERITY_INTEGRITY) > 0;
     command->incomplete =
         command->incomplete || set->incomplete || findings_count(findings, SEVERITY_IO_ERROR) > 0;
-    verify_print_findings(findings, command->out);
+    if (!error || findings->count) /* "no finding" is said of what was checked */
+        verify_print_findings(findings, command->out);
     if (command->json)
         verify_json_add(command->json, set);
 }

@@ -46,3 +46,18 @@ struct finding log_spot_finding(const struct log_damage *damage, bool reused)
              damage->newer_follows ? "; newer blocks of the same log follow" : "");
     return finding;
 }
+
+void log_spot_drop_unacknowledged(struct log_scan *scan, uint64_t durable_end)
+{
+    size_t listed =
+        scan->damage_count < LOG_SCAN_DAMAGE_MAX ? scan->damage_count : LOG_SCAN_DAMAGE_MAX;
+    size_t kept = 0;
+    for (size_t i = 0; i < listed; i++) {
+        struct log_damage damage = scan->damage[i];
+        uint64_t position = (uint64_t)damage.fseq << 32 | damage.block;
+        if (position < durable_end)
+            scan->damage[kept++] = damage;
+    }
+    if (kept < listed) /* they are in order: what found no room in the list lies behind, too */
+        scan->damage_count = kept;
+}

@@ -14,5 +14,9 @@
 enum verdict log_spot_verdict(enum log_block_check what, bool reused);
 /* A finding for the damage; file and file_uid are the caller's. */
 struct finding log_spot_finding(const struct log_damage *damage, bool reused);
+/* Several log writes are under way at once.  When one failed, or the run was killed, later ones may
+ * stand behind a hole: what lies at or behind the durable end was never acknowledged, and is taken
+ * out of scan->damage. */
+void log_spot_drop_unacknowledged(struct log_scan *scan, uint64_t durable_end);
 
 #endif

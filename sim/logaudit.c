@@ -322,7 +322,10 @@ static void report_end(struct log_look *look)
 
 static void examine(struct log_look *look)
 {
+    struct wal *wal = &look->db->wal;
     look_at_log(look);
+    if (wal_failed(wal))
+        log_spot_drop_unacknowledged(&look->scan, atomic_load(&wal->durable_end));
     if (!look->error)
         look->error = compare_counts(look);
     if (!look->error && look->scan.damage_count == 0 && !end_is_right(look))

@@ -142,8 +142,11 @@ static int reopen_own(struct verify_set *set, struct verify_file *file, const ch
     bool direct = file->file.direct;
     close_foreign(set, file);
     int error = file_open_own(&file->file, path, false, direct, message);
-    if (error)
-        return refuse(set, 2, error, path, message);
+    if (error) { /* the message names the path */
+        snprintf(set->message, sizeof set->message, "%s", message);
+        set->exit_code = 2;
+        return error;
+    }
     file->size_bytes = size_bytes;
     file->open = true;
     atomic_store(&file->file.target.size_bytes, size_bytes / BUFFER_ALIGN * BUFFER_ALIGN);
@@ -213,6 +216,28 @@ bool verify_is_run_dir(const char *path)
            S_ISREG(st.st_mode);
 }
 
+/* A ledger gets its magic last: without it the run was killed while it made the ledger. */
+static bool ledger_is_unfinished(const char *path)
+{
+    static const uint8_t zeros[sizeof(uint64_t)];
+    uint8_t magic[sizeof zeros] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t n = pread(fd, magic, sizeof magic, 0);
+    close(fd);
+    return n >= 0 && memcmp(magic, zeros, sizeof zeros) == 0;
+}
+
+static int refuse_unfinished(struct verify_set *set, const char *advice)
+{
+    char what[256];
+    snprintf(what, sizeof what,
+             "the run ended while it was creating its files: there is nothing to verify. %s",
+             advice);
+    return refuse(set, 3, -ENODATA, set->path, what);
+}
+
 static int open_ledger(struct verify_set *set)
 {
     char path[4096];
@@ -220,6 +245,8 @@ static int open_ledger(struct verify_set *set)
     const char *reason = NULL;
     snprintf(path, sizeof path, "%s/ledger", set->path);
     int error = ledger_open(&set->ledger, path, false, &reason);
+    if (error && ledger_is_unfinished(path))
+        return refuse_unfinished(set, "The next run with the same files replaces them");
     if (error)
         return refuse(set, 2, error, path, reason ? reason : strerror(-error));
     boot_id_read(boot_id);
@@ -289,9 +316,7 @@ static int open_run_dir(struct verify_set *set, const char *path)
     if (error)
         return error;
     if (killed_in_creation(set))
-        return refuse(set, 3, -ENODATA, path,
-                      "the run ended while it was creating its files: there is nothing to verify. "
-                      "Remove them with `pagestorm clean` and run again");
+        return refuse_unfinished(set, "Remove them with `pagestorm clean` and run again");
     size_t count = ledger_header_of(set->ledger)->file_count;
     const char **paths = calloc(count, sizeof *paths);
     if (!paths)

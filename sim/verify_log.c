@@ -250,6 +250,8 @@ int verify_log_check(struct verify_set *set, struct verify_file *log)
         error = -ENOMEM;
     if (error)
         return report_unscanned(&check, error);
+    if (log->row && set->believed)
+        log_spot_drop_unacknowledged(&check.scan, atomic_load(&log->row->log_durable_position));
     keep_results(&check);
     report_damage(&check);
     check_durable_end(&check);

@@ -219,6 +219,29 @@ static bool headroom_suffices(struct wal *wal, const struct log_record *records,
     return free_bytes(wal) >= wal->reserved_bytes + cost;
 }
 
+/* Would a checkpoint give a VLF back?  Not the head, nor what an active transaction needs. */
+static bool checkpoint_frees(struct wal *wal)
+{
+    uint32_t head = head_vlf(wal)->header.fseq, oldest = head;
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        if (wal->vlfs[i].in_use && wal->vlfs[i].header.fseq < oldest)
+            oldest = wal->vlfs[i].header.fseq;
+    bool held = wal->oldest && wal->oldest->begin_position >> 32 <= oldest;
+    return oldest < head && !held;
+}
+
+enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes)
+{
+    pthread_mutex_lock(&wal->lock);
+    uint64_t needed = checkpoint_frees(wal) ? bytes : 2 * bytes;
+    bool room = free_bytes(wal) >= wal->reserved_bytes + needed;
+    bool transactions = wal->oldest || wal->reserved_bytes > 0;
+    pthread_mutex_unlock(&wal->lock);
+    if (room)
+        return WAL_ROOM;
+    return transactions ? WAL_ROOM_LATER : WAL_ROOM_NEVER;
+}
+
 int wal_append(struct wal *wal, struct xact *xact, const struct log_record *records, unsigned count,
                struct lsn *lsn, struct task *task)
 {

@@ -160,6 +160,14 @@ static inline bool wal_failed(const struct wal *wal)
 }
 /* Oldest position that an active transaction needs, or UINT64_MAX. */
 uint64_t wal_oldest_active(struct wal *wal);
+/* Is there room in the headroom for a checkpoint, whose records take at most bytes?  One that can
+ * give no VLF back must leave room for the one that will. */
+enum wal_room {
+    WAL_ROOM,
+    WAL_ROOM_LATER, /* when the transactions under way have ended */
+    WAL_ROOM_NEVER, /* nobody will give anything back */
+};
+enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes);
 /* A checkpoint is complete: records before min_position are not needed any more. */
 void wal_release(struct wal *wal, uint64_t min_position);
 unsigned wal_used_permille(struct wal *wal);

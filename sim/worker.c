@@ -202,8 +202,13 @@ void task_wake(struct task *task)
     }
 }
 
+/* A task that was woken by something else may come back to the list it still stands in. */
 void wait_list_add(struct wait_list *list, struct task *task)
 {
+    if (atomic_load(&task->wait_list) == list)
+        return;
+    assert(!atomic_load(&task->wait_list));
+    atomic_store(&task->wait_list, list);
     task->wait_next = NULL;
     if (list->tail)
         list->tail->wait_next = task;
@@ -219,6 +224,7 @@ void wait_list_wake_all(struct wait_list *list)
     while (task) {
         struct task *next =
             task->wait_next; /* read first: a woken task may stand in a list again */
+        atomic_store(&task->wait_list, NULL);
         task_wake(task);
         task = next;
     }

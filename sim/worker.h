@@ -22,6 +22,7 @@
 
 struct worker;
 struct task;
+struct wait_list;
 
 enum task_result {
     TASK_AGAIN, /* give the turn away, run again */
@@ -35,9 +36,10 @@ struct task {
     struct worker *worker;
     _Atomic int state;       /* private: enum task_state in worker.c */
     struct task *queue_next; /* run queue or inbox */
-    struct task *wait_next;  /* the one waiter list it stands in */
-    uint64_t timer_ns;       /* 0 = none */
-    size_t timer_index;      /* in the worker's heap */
+    struct task *wait_next;  /* in the one waiter list it stands in */
+    _Atomic(struct wait_list *) wait_list;
+    uint64_t timer_ns;  /* 0 = none */
+    size_t timer_index; /* in the worker's heap */
     uint64_t timer_serial;
 };
 

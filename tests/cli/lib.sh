@@ -50,9 +50,10 @@ failed() {
     echo "FAILED: $1"
     shift
     for output in "$@"; do
-        [ ! -s "$output" ] || sed 's/^/    /' "$output"
+        [ ! -s "$output" ] || tail -n 30 "$output" | sed 's/^/    /'
     done
     failures=$((failures + 1))
+    [ $failures -lt 5 ] || conclude # what has one cause need not be shown a hundred times
 }
 
 # expect_exit WANTED WHAT OUTPUT_FILE COMMAND...

@@ -52,8 +52,9 @@ run_sample() {
         grep -q '^INTEGRITY   PASS' "$work/out" || failed "$what: not PASS" "$work/out"
         expect_exit 0 "$what: verify" "$work/verify" as_who "$who" "$place/pagestorm" verify "$r" ||
             true
-        [ $full -eq 0 ] || check_independently "$what" "$d/sqliosim.mdx" "$d/sqliosim.ldx" \
-            "$r/result.json"
+        # The quick tier checks one of them twice: it takes longer than the run itself.
+        { [ $full -eq 0 ] && [ "$1 $who" != 'xfs, sectors of 4096 root' ]; } ||
+            check_independently "$what" "$d/sqliosim.mdx" "$d/sqliosim.ldx" "$r/result.json"
     fi
     rm -rf "$d" "$r" "$place/pagestorm" "$place/config.ini"
 }

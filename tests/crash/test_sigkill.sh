@@ -17,6 +17,7 @@ log=$work/d/sqliosim.ldx
 created=0
 updated=0
 ended=0
+phases=()
 
 run_begin() {
     rm -rf "$work/r"
@@ -40,33 +41,71 @@ sleep_up_to_ms() {
 # quarter -> go to a random moment of it
 go_to_moment() {
     case $1 in
-    0) sleep_up_to_ms 250 ;;
-    1) wait_for '^creating files: done' && sleep_up_to_ms 150 ;;
+    0) sleep_up_to_ms 200 ;;
+    1) wait_for '^creating files: done' && sleep_up_to_ms 80 ;;
     2) wait_for '^initial update: done' && sleep_up_to_ms 1000 ;;
-    3) wait_for '^stress.*: done' && sleep_up_to_ms 120 ;;
+    3) wait_for '^stress.*: done' && sleep_up_to_ms 150 ;;
     esac
+}
+
+# Nothing was promised yet, which must be said in so many words.
+check_killed_in_creation() {
+    local what=$1
+    created=$((created + 1))
+    [ -d "$work/r" ] || return 0 # not even its folder was there
+    if expect_exit 3 "$what: verify" "$work/verify" "$pagestorm" verify "$work/r"; then
+        grep -q 'while it was creating its files.*nothing to verify' "$work/verify" ||
+            failed "$what: verify does not say why" "$work/verify"
+        ! grep -q '^no integrity finding' "$work/verify" ||
+            failed "$what: verify says that it checked" "$work/verify"
+    fi
+}
+
+# Which phase the last complete line of the output belongs to.
+phase_of_kill() {
+    if [ "$1" = 3 ]; then
+        echo creation
+    elif grep -q '^final checkpoint: done' "$work/out"; then
+        echo audit
+    elif grep -q '^stress.*: done' "$work/out"; then
+        echo checkpoint
+    elif grep -q '^initial update: done' "$work/out"; then
+        echo load
+    else
+        echo update
+    fi
 }
 
 check_killed() {
     local what=$1 status=0
-    if [ ! -e "$work/r/ledger" ] || grep -q 'nothing to verify' <("$pagestorm" verify "$work/r" 2>&1); then
-        # Nothing was promised yet, and it must be said in so many words.
-        "$pagestorm" verify "$work/r" >"$work/verify" 2>&1 || status=$?
-        if [ -d "$work/r" ] && { [ $status -ne 3 ] || ! grep -q 'creating' "$work/verify"; }; then
-            failed "$what: killed while it created files: verify exits $status" "$work/verify"
-        fi
-        created=$((created + 1))
+    "$pagestorm" verify "$work/r" >"$work/verify" 2>&1 || status=$?
+    phases+=("$(phase_of_kill $status)")
+    # 2: not even the folder was there
+    if [ $status -eq 3 ] || { [ $status -eq 2 ] && [ ! -e "$work/r" ]; }; then
+        check_killed_in_creation "$what"
         return
     fi
-    if expect_exit 0 "$what: verify" "$work/verify" "$pagestorm" verify "$work/r"; then
-        grep -q '^no integrity finding' "$work/verify" || failed "$what: no conclusion" "$work/verify"
-    fi
+    [ $status -eq 0 ] || failed "$what: verify: exit $status" "$work/verify"
+    grep -q '^no integrity finding' "$work/verify" || failed "$what: no conclusion" "$work/verify"
     if grep -q '^initial update: done' "$work/out"; then
         updated=$((updated + 1))
         check_independently "$what" "$data" "$log"
     fi
 }
 
+# A folder and a ledger that the kill left half-made: too short a time to be met by chance.
+half_made() {
+    rm -rf "$work/r"
+    mkdir "$work/r"
+    check_killed_in_creation "an empty folder"
+    : >"$work/r/ledger"
+    check_killed_in_creation "an empty ledger"
+    truncate -s 128K "$work/r/ledger"
+    check_killed_in_creation "a ledger without its header"
+    created=0
+}
+
+half_made
 for ((kill = 0; kill < kills; kill++)); do
     run_begin
     go_to_moment $((kill % 4))
@@ -87,7 +126,8 @@ run_begin
 expect_exit 0 "the run after the last kill" "$work/wait" wait $pid || sed 's/^/    /' "$work/out"
 expect_exit 0 "the run after the last kill: verify" "$work/verify" "$pagestorm" verify "$work/r"
 echo "$kills runs: $created killed before there was anything to verify, $updated after the initial" \
-    "update, $ended had ended before"
+    "update, $ended had ended before; killed in:" \
+    "$(printf '%s\n' "${phases[@]}" | sort | uniq -c | tr -s ' \n' ' ')"
 # A test that kills nothing of interest proves nothing.
 [ $updated -ge $((kills / 4)) ] || failed "only $updated of $kills kills came after the initial update"
 conclude

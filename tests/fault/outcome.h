@@ -5,7 +5,8 @@
  *   - no page is in flight in the ledger when a run has ended, not even one that was stopped;
  *   - no finding of severity integrity that no fault caused: a failed write leaves a page that may
  *     be old, new or torn, and that is no damage;
- *   - `pagestorm verify` on what is left finds nothing, for every fault here was reported to the run;
+ *   - `pagestorm verify` on what is left finds nothing, for every fault here was reported to the
+ * run;
  *   - a run that could not start says why and leaves no file.
  *
  * For the tests of this folder only.
@@ -160,7 +161,7 @@ static inline void offline_check(const struct sim *sim, struct offline *out)
 
 /* A condition that failed tells the case, the findings and what was looked for, then the test
  * fails.  `what` is the text of the case (kind, n, settings). */
-#define OUTCOME_CHECK(sim, what, condition) \
+#define OUTCOME_CHECK(sim, what, condition)                                                        \
     outcome_check(sim, what, condition, #condition, __FILE__, __LINE__)
 
 static inline void outcome_check(const struct sim *sim, const char *what, bool condition,

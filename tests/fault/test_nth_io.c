@@ -164,11 +164,8 @@ static bool run_with_fault(const struct fault_case *c, unsigned n)
     snprintf(what, sizeof what, "%s %s, StopOnError %d, WriteThrough %d, I/O %u", c->name,
              c->sticky ? "from there on" : "once", c->stop_on_error, c->write_through, n);
     sim_small(&sim, c);
-    struct fault_rule rule = {.kind = c->kind,
-                              .any_op = true,
-                              .nth = n,
-                              .count = c->sticky ? UINT32_MAX : 1,
-                              .a = c->a};
+    struct fault_rule rule = {
+        .kind = c->kind, .any_op = true, .nth = n, .count = c->sticky ? UINT32_MAX : 1, .a = c->a};
     fault_add(sim.faults, &rule);
     alarm(OUTCOME_SECONDS_MAX);
     sim_run(&sim);

@@ -3,9 +3,9 @@
  * handler sets, or stops itself at a finding.
  *
  * Under the virtual clock: a first run shows when each phase begins and ends; then for each of
- * MOMENTS moments of each phase a run sees the flag at the first request from there on.  It must end
- * in order: nothing in flight, no finding, the phase it was in not complete, later ones not begun,
- * and files that `pagestorm verify` finds right.
+ * MOMENTS moments of each phase a run sees the flag at the first request from there on.  It must
+ * end in order: nothing in flight, no finding, the phase it was in not complete, later ones not
+ * begun, and files that `pagestorm verify` finds right.
  */
 #include <errno.h>
 #include <signal.h>

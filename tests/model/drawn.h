@@ -69,10 +69,11 @@ static inline void drawn_users(struct drawn *d, struct rng *rng, size_t sector_b
     d->options.log_bytes = drawn_log_bytes(rng, chain, record, sector_bytes);
 }
 
-/* A flash device as the model has it by default, a slow one, or a disk. */
+/* A flash device as the model has it by default, a slow one, a disk, or disks behind a controller
+ * with a write cache, where checkpoints are fast and transactions slow. */
 static inline void drawn_device(struct drawn *d, struct rng *rng)
 {
-    switch (rng_below(rng, 4)) {
+    switch (rng_below(rng, 6)) {
     case 0:
         d->options.device = (struct mem_device_config){
             .channels = 2, .read_ns = NS_PER_MS, .write_ns = NS_PER_MS, .flush_ns = 5 * NS_PER_MS};
@@ -83,6 +84,9 @@ static inline void drawn_device(struct drawn *d, struct rng *rng)
                                                        .write_ns = 8 * NS_PER_MS,
                                                        .flush_ns = 10 * NS_PER_MS,
                                                        .bytes_per_us = 100};
+        break;
+    case 2:
+        d->options.device = (struct mem_device_config){.channels = 64, .read_ns = 20 * NS_PER_MS};
         break;
     default:
         break;

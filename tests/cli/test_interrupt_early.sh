@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# test_interrupt_early.sh - a signal before the load begins still gives a result and exit 130.
+. "$(dirname "$0")/common.sh"
+
+"$PAGESTORM" run --dir "$DIR" --size 400M -d 60 --set CONFIG.Reserve=1 --out "$WORK/result" \
+    >"$WORK/out" 2>"$WORK/err" &
+CHILD=$!
+for _ in $(seq 100); do
+    [ -e "$WORK/result/ledger" ] && break
+    sleep 0.1
+done
+kill -TERM "$CHILD"
+wait "$CHILD"
+RC=$?
+CHILD=
+[ "$RC" -eq 130 ] || fail "exit code $RC instead of 130"
+[ -s "$WORK/result/result.json" ] || fail "no result.json"
