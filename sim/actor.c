@@ -103,6 +103,8 @@ static bool actor_is_over(const struct actor *actor)
     const struct run *run = actor->run;
     if (actor->service)
         return atomic_load(&((struct run *)(uintptr_t)run)->users_running) == 0;
+    if (actor->pattern == &pattern_one_checkpoint) /* a signal does not leave it out */
+        return atomic_load(&((struct run *)(uintptr_t)run)->stop) == RUN_STOP_ERROR;
     return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
 }
 

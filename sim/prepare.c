@@ -25,6 +25,7 @@ struct preparer {
     struct run *run;
     struct data_file *file;
     _Atomic uint32_t *next_chunk;
+    uint32_t chunk_limit;
     enum task_result (*state)(struct preparer *p);
     struct xact xact;
     struct wal_waiter waiter;
@@ -66,9 +67,13 @@ static enum task_result abandon(struct preparer *p)
 
 static enum task_result next_chunk(struct preparer *p)
 {
-    uint64_t first = (uint64_t)atomic_fetch_add(p->next_chunk, 1) * ALLOCATION_CHUNK_PAGES;
-    if (run_stopping(p->run) || first >= p->file->file.size_pages)
-        return TASK_DONE;
+    uint32_t chunk = atomic_load(p->next_chunk);
+    uint64_t first;
+    do {
+        first = (uint64_t)chunk * ALLOCATION_CHUNK_PAGES;
+        if (run_stopping(p->run) || chunk >= p->chunk_limit || first >= p->file->file.size_pages)
+            return TASK_DONE;
+    } while (!atomic_compare_exchange_weak(p->next_chunk, &chunk, chunk + 1));
     uint64_t left = p->file->file.size_pages - first;
     p->first_page = (uint32_t)first;
     p->count = left < ALLOCATION_CHUNK_PAGES ? (uint32_t)left : ALLOCATION_CHUNK_PAGES;
@@ -234,7 +239,7 @@ static void preparer_finished(struct task *task)
 }
 
 int preparer_create(struct preparer **out, struct run *run, struct worker *worker,
-                    struct data_file *file, _Atomic uint32_t *chunk)
+                    struct data_file *file, _Atomic uint32_t *next_chunk_no, uint32_t chunk_limit)
 {
     struct preparer *p = calloc(1, sizeof *p);
     if (!p)
@@ -248,7 +253,8 @@ int preparer_create(struct preparer **out, struct run *run, struct worker *worke
     p->task.finished = preparer_finished;
     p->run = run;
     p->file = file;
-    p->next_chunk = chunk;
+    p->next_chunk = next_chunk_no;
+    p->chunk_limit = chunk_limit;
     p->state = next_chunk;
     *out = p;
     return 0;

@@ -13,9 +13,10 @@
 struct run;
 struct preparer;
 
-/* One file is prepared by several preparers that take chunks in turn from *next_chunk. */
+/* One file is prepared by several preparers that take chunks in turn from *next_chunk, up to the
+ * limit (UINT32_MAX: to the end of the file). */
 int preparer_create(struct preparer **out, struct run *run, struct worker *worker,
-                    struct data_file *file, _Atomic uint32_t *next_chunk)
+                    struct data_file *file, _Atomic uint32_t *next_chunk, uint32_t chunk_limit)
     __attribute__((warn_unused_result));
 void preparer_start(struct preparer *preparer);
 void preparer_free(struct preparer *preparer);

@@ -105,9 +105,9 @@ static void line_make(const struct progress *progress, const struct run *run, ch
 {
     char far[80];
     how_far(run, far, sizeof far);
-    snprintf(out, out_size_bytes, "%s  %s  %.0f IOPS  %.1f MB/s  findings %" PRIu64,
-             phase_text(run->phase), far, progress->iops, progress->mb_per_s,
-             integrity_findings(run));
+    snprintf(out, out_size_bytes, "%s  %s  findings %" PRIu64 "  %.0f IOPS  %.1f MB/s",
+             phase_text(run->phase), far, integrity_findings(run), progress->iops,
+             progress->mb_per_s);
 }
 
 /* ---- saying it ---- */

@@ -150,7 +150,8 @@ static void freeze_times(struct report *report)
         const struct run_phase_time *time = &run->phases[p];
         bool begun = time->start_ns || time->end_ns || time->complete;
         uint64_t end = time->end_ns ? time->end_ns : begun ? now : time->start_ns;
-        report->phase_seconds[p] = (double)(end - time->start_ns) / (double)NS_PER_S;
+        report->phase_seconds[p] =
+            (double)(time->earlier_ns + end - time->start_ns) / (double)NS_PER_S;
         report->total_seconds += report->phase_seconds[p];
     }
     struct rusage usage;

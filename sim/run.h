@@ -35,7 +35,8 @@ enum run_stop {
 };
 
 struct run_phase_time {
-    uint64_t start_ns, end_ns; /* run clock; end 0 = not reached */
+    uint64_t start_ns, end_ns; /* run clock, of the present cycle; end 0 = not reached */
+    uint64_t earlier_ns;       /* spent in earlier cycles */
     bool complete;
 };
 

@@ -148,8 +148,10 @@ void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
 {
     __atomic_store_n(&run->phase, phase, __ATOMIC_RELAXED); /* the log writer reads it: io.c */
     struct run_phase_time *time = &run->phases[phase];
-    if (!time->start_ns)
-        time->start_ns = clock_now_ns(run->clock) + 1; /* 0 = not begun */
+    if (time->end_ns) /* a further cycle */
+        time->earlier_ns += time->end_ns - time->start_ns;
+    time->start_ns = clock_now_ns(run->clock) + 1; /* 0 = not begun */
+    time->end_ns = 0;
     time->complete = false;
     run->phase_deadline_ns = UINT64_MAX;
     atomic_store(&run->progress_done, 0);

@@ -94,38 +94,54 @@ static int checkpoint_all(struct run *run)
     return error;
 }
 
-static int preparers_make(struct run *run, struct preparer **preparers, _Atomic uint32_t *chunks)
+static int preparers_make(struct run *run, struct preparer **preparers, _Atomic uint32_t *chunks,
+                          uint32_t chunk_limit)
 {
     int error = 0;
     for (unsigned i = 0; i < run->file_count * PREPARERS_PER_FILE && !error; i++) {
         unsigned file = i / PREPARERS_PER_FILE;
         error = preparer_create(&preparers[i], run, &run->workers[i % run->worker_count],
-                                run->files[file], &chunks[file]);
+                                run->files[file], &chunks[file], chunk_limit);
     }
     return error;
 }
 
-static int initial_update(struct run *run)
+/* Format the chunks of every file from chunks[] up to the limit. */
+static int prepare_pages(struct run *run, _Atomic uint32_t *chunks, uint32_t chunk_limit)
 {
     unsigned count = run->file_count * PREPARERS_PER_FILE;
     struct preparer **preparers = calloc(count, sizeof *preparers);
-    _Atomic uint32_t *chunks = calloc(run->file_count, sizeof *chunks);
     unsigned first = run->actor_count;
-    int error = preparers && chunks ? preparers_make(run, preparers, chunks) : -ENOMEM;
+    int error = preparers ? preparers_make(run, preparers, chunks, chunk_limit) : -ENOMEM;
     if (!error) /* the log may fill up on the way */
         error = add_per_database(run, pattern_by_name("Checkpoint"));
-    if (!error) {
-        run_phase_begin(run, PHASE_initial_update, all_pages(run));
-        for (unsigned i = 0; i < count; i++)
-            preparer_start(preparers[i]);
+    for (unsigned i = 0; i < count && !error; i++)
+        preparer_start(preparers[i]);
+    if (!error)
         start_and_wait(run, first);
-    }
     for (unsigned i = 0; i < count && preparers; i++)
         preparer_free(preparers[i]);
     free(preparers);
-    free((void *)chunks);
-    if (!error && !run_stopping(run))
+    return error;
+}
+
+/* The first chunk has the boot page and the first maps: with a checkpoint right after it, the files
+ * are a sound database from then on, whenever the run is stopped or killed.  For the same reason
+ * the checkpoint at the end is not left out when a signal came. */
+static int initial_update(struct run *run)
+{
+    _Atomic uint32_t *chunks = calloc(run->file_count, sizeof *chunks);
+    if (!chunks)
+        return -ENOMEM;
+    run_phase_begin(run, PHASE_initial_update, all_pages(run));
+    int error = prepare_pages(run, chunks, 1);
+    if (!error)
         error = checkpoint_all(run);
+    if (!error && !run_stopping(run))
+        error = prepare_pages(run, chunks, UINT32_MAX);
+    if (!error)
+        error = checkpoint_all(run);
+    free((void *)chunks);
     run_phase_end(run);
     if (!error && !run_stopping(run))
         ledger_header_of(run->ledger)->phase = LEDGER_PHASE_RUNNING;

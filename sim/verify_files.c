@@ -361,6 +361,7 @@ int verify_set_open(struct verify_set *set, const char *const *paths, size_t cou
 static void free_file(struct verify_set *set, struct verify_file *file)
 {
     free(file->logged);
+    free(file->settled);
     free(file->log.images);
     free(file->log.checkpoints);
     if (!file->open)

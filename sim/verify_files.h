@@ -50,6 +50,10 @@ struct verify_log {
     size_t image_count, image_capacity;
     struct lsn *checkpoints; /* begin records */
     size_t checkpoint_count, checkpoint_capacity;
+    /* What recovery would rely on: everything changed before this checkpoint began is on the
+     * device. From the boot page; zero when none can be believed. */
+    struct lsn boot_checkpoint;
+    bool modified;  /* a user changed a page: the initial update was over */
     bool tail_lost; /* reported: pages ahead of the end follow from it */
 };
 
@@ -62,7 +66,8 @@ struct verify_file {
     struct ledger_file *row; /* of the set's ledger, or NULL */
     uint64_t counts[VERIFY_COUNT_COUNT];
     /* data files of ours */
-    uint64_t *logged;                 /* newest logged generation of each page, 0 = none */
+    uint64_t *logged;  /* newest logged generation of each page, 0 = none */
+    uint64_t *settled; /* the same of changes by users before the boot page's checkpoint */
     uint32_t pages_ahead, ahead_page; /* newer than the end of the log; the newest of them */
     struct lsn ahead_lsn;
     /* log files */

@@ -68,19 +68,35 @@ static void note_image(struct log_check *check, const struct log_page_change *ch
                                                             .xxh3 = change->image_xxh3};
 }
 
-static void note_generation(struct log_check *check, struct verify_file *data, uint32_t page_no,
-                            uint64_t generation)
+static void note_newest(struct log_check *check, uint64_t **list, const struct verify_file *data,
+                        uint32_t page_no, uint64_t generation)
 {
     if (page_no >= data->page_count)
         return;
-    if (!data->logged)
-        data->logged = calloc(data->page_count, sizeof *data->logged);
-    if (!data->logged) {
+    if (!*list)
+        *list = calloc(data->page_count, sizeof **list);
+    if (!*list) {
         check->no_memory = true;
         return;
     }
-    if (data->logged[page_no] < generation)
-        data->logged[page_no] = generation;
+    if ((*list)[page_no] < generation)
+        (*list)[page_no] = generation;
+}
+
+static void note_change(struct log_check *check, const struct log_record_view *record,
+                        const struct log_page_change *change, struct verify_file *data)
+{
+    struct verify_log *log = &check->log->log;
+    uint32_t count = change->page_count <= EXTENT_PAGES ? change->page_count : EXTENT_PAGES;
+    for (uint32_t i = 0; i < count; i++)
+        note_newest(check, &data->logged, data, change->page_no + i, change->generation);
+    if (record->op == LOG_OP_SET_BITS)
+        note_image(check, change, record->lsn);
+    if (record->op != LOG_OP_MODIFY)
+        return;
+    log->modified = true;
+    if (lsn_compare(record->lsn, log->boot_checkpoint) < 0)
+        note_newest(check, &data->settled, data, change->page_no, change->generation);
 }
 
 static void record_seen(void *context, const struct log_record_view *record)
@@ -92,13 +108,8 @@ static void record_seen(void *context, const struct log_record_view *record)
     if (!check->log->ours || !log_record_change(record, &change))
         return;
     struct verify_file *data = verify_data_by_uid(check->set, check->log, change.file_uid);
-    if (!data || data->file.mark.incarnation != change.incarnation)
-        return;
-    if (record->op == LOG_OP_SET_BITS)
-        note_image(check, &change, record->lsn);
-    uint32_t count = change.page_count <= EXTENT_PAGES ? change.page_count : EXTENT_PAGES;
-    for (uint32_t i = 0; i < count; i++)
-        note_generation(check, data, change.page_no + i, change.generation);
+    if (data && data->file.mark.incarnation == change.incarnation)
+        note_change(check, record, &change, data);
 }
 
 static void block_seen(void *context, const struct log_block_info *info, uint64_t file_offset)

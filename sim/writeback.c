@@ -8,16 +8,17 @@
 
 /* ---- claiming dirty frames ---- */
 
-/* Claim the page if it is dirty and its log is durable. */
+/* Claim the page if it is dirty and its log is durable.  One whose write failed goes alone, so that
+ * a single bad page does not take the others of its gather into quarantine. */
 static enum collect claim(struct database *database, struct data_file *file, uint32_t page_no,
-                          struct page_image *image, uint64_t *position)
+                          bool neighbour, struct page_image *image, uint64_t *position)
 {
     uint64_t key = page_key(file->file.mark.file_uid, page_no);
     pthread_mutex_t *lock = pool_lock_key(database->pool, key);
     pthread_mutex_lock(lock);
     enum collect result = COLLECT_NOTHING;
     struct frame *frame = pool_find_locked(database->pool, key);
-    if (frame && frame->state == FRAME_DIRTY) {
+    if (frame && frame->state == FRAME_DIRTY && !(neighbour && frame->write_failures)) {
         if (!lsn_is_zero(frame->lsn) && !wal_is_durable(&database->wal, lsn_position(frame->lsn))) {
             *position = lsn_position(frame->lsn);
             result = COLLECT_LOG;
@@ -40,20 +41,22 @@ enum collect writeback_collect(struct database *database, struct data_file *file
 {
     assert(cap >= 1 && cap <= GATHER_PAGES_MAX);
     struct page_image first;
-    enum collect result = claim(database, file, page_no, &first, position);
+    enum collect result = claim(database, file, page_no, false, &first, position);
     if (result != COLLECT_CLAIMED)
         return result;
+    if (first.frame->write_failures)
+        cap = 1;
     struct page_image *images = gather->images;
     uint64_t ignored;
     unsigned backward = 0, forward = 0;
     images[0] = first;
     while (1 + forward < cap && page_no + forward + 1 < file->file.size_pages &&
-           claim(database, file, page_no + forward + 1, &images[1 + forward], &ignored) ==
+           claim(database, file, page_no + forward + 1, true, &images[1 + forward], &ignored) ==
                COLLECT_CLAIMED)
         forward++;
     struct page_image before[GATHER_PAGES_MAX];
     while (1 + forward + backward < cap && page_no > backward &&
-           claim(database, file, page_no - backward - 1, &before[backward], &ignored) ==
+           claim(database, file, page_no - backward - 1, true, &before[backward], &ignored) ==
                COLLECT_CLAIMED)
         backward++;
     memmove(&images[backward], &images[0], (1 + forward) * sizeof images[0]);

@@ -6,7 +6,7 @@
  * SQL Server's merge rule: from one dirty page forward, then backward, while the neighbour is
  * dirty, may be latched at once and its log is durable, up to the cap.
  *
- * After a failed write: one retry at once, then the pages are dirty again for the next checkpoint;
+ * After a failed write: one retry at once, then the next checkpoints write each page alone;
  * quarantined after three failures (pool.h).  Until a write succeeds the pages are indeterminate.
  *
  * Threads: a gather belongs to the worker that submits it.

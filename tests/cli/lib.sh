@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # lib.sh - what the scripts in tests/cli and tests/crash share; sourced, never run.
 #
 # Sets: pagestorm, root (the script's arguments), work (a folder of its own, removed at the end),
@@ -37,7 +38,7 @@ skip() {
 }
 
 if ! command -v python3 >/dev/null; then
-    echo "SKIP of a part: python3 is not installed, so nothing but pagestorm itself checks the files"
+    echo "SKIP of a part: python3 is not installed: only pagestorm itself checks the files"
     mdfcheck=
 elif [ ! -f "$mdfcheck" ]; then
     echo "SKIP of a part: there is no ../shared/tools/mdfcheck.py beside the repository"

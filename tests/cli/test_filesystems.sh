@@ -17,12 +17,13 @@ runs=0
 command -v python3 >/dev/null || skip "python3 is not installed: nothing reads result.json"
 
 # as_who root|user COMMAND...
+# shellcheck disable=SC2317
 as_who() {
     local who=$1
     shift
     case $who in
     root) "$@" ;;
-    user) setpriv --reuid=$user --regid=$user --clear-groups prlimit --memlock=8388608 "$@" ;;
+    user) setpriv --reuid="$user" --regid="$user" --clear-groups prlimit --memlock=8388608 "$@" ;;
     esac
 }
 

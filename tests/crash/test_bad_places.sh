@@ -12,7 +12,7 @@ at_end rmdir "$places"
 
 nothing_left() {
     local left
-    left=$(ls -A "$1" | grep -vx 'lost+found') || true
+    left=$(find "$1" -mindepth 1 ! -name 'lost+found' -printf '%P ')
     [ -z "$left" ] || failed "$2: left behind: $left"
 }
 
@@ -80,7 +80,8 @@ gone() {
     *) failed "$what: exit $status" "$work/out" ;;
     esac
     [ -s "$work/r/result.json" ] || failed "$what: no result.json" "$work/out"
-    grade=$(result_value "$work/r/result.json" '["verdict"]["overall"]["grade"]') || grade='not JSON'
+    grade=$(result_value "$work/r/result.json" '["verdict"]["overall"]["grade"]') ||
+        grade='not JSON'
     [ "$grade" != PASS ] || failed "$what: PASS" "$work/out"
     echo "$what: exit $status, $grade, $(result_value "$work/r/result.json" \
         '["integrity"]["findings_by_class"]')"

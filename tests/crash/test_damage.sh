@@ -17,8 +17,8 @@ FileName=f:\damage.ldx
 InitialSize=4
 LogFile=TRUE
 INI
-expect_exit 0 "the run" "$work/out" "$pagestorm" run "$work/run.ini" --dir "$work/d" --out "$work/r" ||
-    conclude
+expect_exit 0 "the run" "$work/out" "$pagestorm" run "$work/run.ini" --dir "$work/d" \
+    --out "$work/r" || conclude
 data=$work/d/damage.mdx
 log=$work/d/damage.ldx
 
@@ -37,6 +37,8 @@ u16_at() {
 u32_at() {
     echo $(($(u16_at "$1" "$2") + 65536 * $(u16_at "$1" $(($2 + 2)))))
 }
+
+in_log='LOG (TORN|LOST|OLD USE)'
 
 # damage WHAT FILE OFFSET CLASSES PLACE: one bit of the byte; CLASSES and PLACE are patterns of what
 # the finding must say.
@@ -82,12 +84,14 @@ block=$((oldest + page))
 size=$(u16_at "$log" $((block + 6)))
 used=$(u16_at "$log" $((block + 4)))
 echo "oldest VLF at $oldest, first block at $block: $size bytes, $used used"
-damage "VLF header" "$log" $oldest 'LOG (TORN|LOST|OLD USE)' "byte offset $oldest)"
-damage "header of a log block" "$log" $((block + 0x10)) 'LOG (TORN|LOST|OLD USE)' "byte offset $block)"
-damage "chain record of a log block" "$log" $((block + 0x30 + 0x1C)) 'LOG (TORN|LOST|OLD USE)' "byte offset $block)"
-damage "record array of a log block" "$log" $((block + used - 4)) 'LOG (TORN|LOST|OLD USE)' "byte offset $block)"
-damage "stamp of the last sector of a log block" "$log" $((block + size - 512)) 'LOG (TORN|LOST|OLD USE)' "byte offset $block)"
-damage "saved bytes at the end of a log block" "$log" $((block + size - 1)) 'LOG (TORN|LOST|OLD USE)' "byte offset $block)"
+damage "VLF header" "$log" $oldest "$in_log" "offset $oldest)"
+damage "header of a log block" "$log" $((block + 0x10)) "$in_log" "offset $block)"
+damage "chain record of a log block" "$log" $((block + 0x30 + 0x1C)) "$in_log" "offset $block)"
+damage "record array of a log block" "$log" $((block + used - 4)) "$in_log" "offset $block)"
+damage "stamp of the last sector of a block" "$log" $((block + size - 512)) "$in_log" \
+    "offset $block)"
+damage "saved bytes at the end of a log block" "$log" $((block + size - 1)) "$in_log" \
+    "offset $block)"
 
 expect_exit 0 "all put back: verify" "$work/verify" "$pagestorm" verify "$work/r" || true
 check_independently "all put back" "$data" "$log" "$work/r/result.json"

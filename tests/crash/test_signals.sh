@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A run that is interrupted at a random moment ends in order: exit 130, a complete result.json, files
-# that verify, and as many pages and log blocks as result.json says.  So does a run that is not.
+# A run that is interrupted at a random moment ends in order: exit 130, a complete result.json,
+# files that verify, and as many pages and log blocks as result.json says.  So does a run that is
+# left alone.
 set -eu
 . "$2/tests/cli/lib.sh"
 command -v python3 >/dev/null || skip "python3 is not installed: nothing reads result.json"
@@ -16,7 +17,7 @@ updated=0
 
 run_begin() {
     rm -rf "$work/r"
-    "$pagestorm" run --dir "$work/d" --size 32M -d "$1" --set CONFIG.CheckpointInterval=1 \
+    "$pagestorm" run --dir "$work/d" --size 16M -d "$1" --set CONFIG.CheckpointInterval=1 \
         --set RandomUser.SleepAfter=0 --out "$work/r" >"$work/out" 2>&1 &
     pid=$!
 }
@@ -59,7 +60,7 @@ for ((round = 0; round < rounds; round++)); do
     name=$([ $((round % 2)) -eq 0 ] && echo INT || echo TERM)
     run_begin 30
     case $((round % 5)) in
-    0) sleep_up_to_ms 300 ;; # from before main() on: the only one that may find no handler yet
+    0) sleep_up_to_ms 300 ;; # while it creates its files
     1) wait_for '^creating files: done' && sleep_up_to_ms 100 ;;
     *) wait_for '^initial update: done' && sleep_up_to_ms 1500 ;;
     esac

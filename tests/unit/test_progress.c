@@ -97,7 +97,7 @@ static void after_ten_seconds_there_is_a_line_with_the_findings(void **state)
     progress_show(&view.progress, view.run);
     view_close(&view, text, sizeof text);
     assert_string_equal(text,
-                        "stress (not judged)  02:11 of 05:00  0 IOPS  0.0 MB/s  findings 2\n");
+                        "stress (not judged)  02:11 of 05:00  findings 2  0 IOPS  0.0 MB/s\n");
 }
 
 static void a_line_for_people_is_printed_whole(void **state)
