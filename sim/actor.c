@@ -46,7 +46,9 @@ static enum task_result think_step(struct actor *actor)
 
 static enum task_result think_begin(struct actor *actor)
 {
-    actor->think_until_ns = clock_now_ns(actor->run->clock) + (uint64_t)actor->op.think_ns;
+    uint64_t deadline_ns = actor->service ? UINT64_MAX : actor->run->phase_deadline_ns;
+    uint64_t until_ns = clock_now_ns(actor->run->clock) + (uint64_t)actor->op.think_ns;
+    actor->think_until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
     actor->execute = think_step;
     atomic_store(&actor->sleeping, true);
     return think_step(actor);
@@ -66,6 +68,8 @@ static enum task_result yield_begin(struct actor *actor)
 
 static enum task_result compute_begin(struct actor *actor)
 {
+    if (run_stopping(actor->run))
+        return TASK_DONE;
     int64_t cycles = actor->op.compute_cycles;
     int64_t now = cycles < CPU_CYCLES_PER_TURN ? cycles : CPU_CYCLES_PER_TURN;
     for (volatile int64_t i = 0; i < now; i = i + 1)
@@ -173,6 +177,9 @@ void actor_free(struct actor *actor)
     free(actor->audit.buffer);
     free(actor->state);
     free(actor->checkpoint);
+    actor->audit.buffer = NULL;
+    actor->state = NULL;
+    actor->checkpoint = NULL;
 }
 
 void actor_start(struct actor *actor)

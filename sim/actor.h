@@ -74,6 +74,7 @@ struct actor {
 int actor_init(struct actor *actor, struct run *run, const struct pattern *pattern,
                struct worker *worker, unsigned number, unsigned kind_index,
                struct database *database) __attribute__((warn_unused_result));
+/* What it works with; name and counts stay for the report.  May be repeated. */
 void actor_free(struct actor *actor);
 void actor_start(struct actor *actor);
 

@@ -108,7 +108,7 @@ void syspage_images_copy(struct data_file *file, uint32_t page_no, struct syspag
     struct syspage *page = find_locked(file, page_no);
     if (page) {
         images->has_acked = page->has_acked;
-        images->has_issued = page->has_issued;
+        images->has_issued = page->has_issued && !page->older_issued;
         memcpy(images->acked, page->acked, PAGE_BYTES);
         memcpy(images->issued, page->issued, PAGE_BYTES);
     }
@@ -120,6 +120,9 @@ void syspage_issued(struct data_file *file, uint32_t page_no, const uint8_t *ima
     pthread_mutex_lock(&file->lock);
     struct syspage *page = find_locked(file, page_no);
     assert(page);
+    bool was_acked = page->has_acked && memcmp(page->acked, page->issued, PAGE_BYTES) == 0;
+    if (page->has_issued && !was_acked && memcmp(page->issued, image, PAGE_BYTES) != 0)
+        page->older_issued = true;
     memcpy(page->issued, image, PAGE_BYTES);
     page->has_issued = true;
     pthread_mutex_unlock(&file->lock);
@@ -132,5 +135,6 @@ void syspage_acked(struct data_file *file, uint32_t page_no)
     assert(page && page->has_issued);
     memcpy(page->acked, page->issued, PAGE_BYTES);
     page->has_acked = true;
+    page->older_issued = false;
     pthread_mutex_unlock(&file->lock);
 }

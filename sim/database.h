@@ -26,6 +26,7 @@ struct syspage {
     uint8_t *acked;  /* image on the device */
     uint8_t *issued; /* image of the newest write */
     bool has_acked, has_issued;
+    bool older_issued; /* one before `issued` failed and may be on the device, too: not held */
 };
 
 struct data_file {

@@ -39,7 +39,7 @@ static uint8_t *chunk_page(struct actor *actor, unsigned index)
 static enum task_result read_chunk(struct actor *actor)
 {
     struct page_audit *audit = &actor->audit;
-    if (audit->next >= audit->end)
+    if (audit->next >= audit->end || run_stopping(actor->run))
         return TASK_DONE;
     struct file *file = &audit->file->file;
     uint32_t left = audit->end - audit->next;

@@ -172,7 +172,8 @@ static int file_make(struct run *run, unsigned index)
     uint32_t pages = (uint32_t)(planned->size_bytes / PAGE_BYTES);
     int error = file_create(file, &how, &mark, pages, run->message);
     if (error) {
-        run->exit_code = error == -EEXIST || error == -EBUSY || error == -EACCES ? 2 : 3;
+        bool path_bad = error == -EEXIST || error == -EBUSY || error == -EACCES || error == -EPERM;
+        run->exit_code = path_bad ? 2 : 3;
         return error;
     }
     run->files_made = index + 1;
@@ -297,7 +298,7 @@ static int files_make(struct run *run)
 
 static void describe_all(struct run *run)
 {
-    uint64_t now_s = clock_now_ns(run->clock) / NS_PER_S;
+    uint64_t now_s = (clock_realtime_ns(run->clock) - run->session_start_ns) / NS_PER_S;
     for (unsigned i = 0; i < run->database_count; i++)
         ledger_describe(run, &run->databases[i].log);
     for (unsigned i = 0; i < run->file_count; i++) {

@@ -73,6 +73,8 @@ static void start_and_wait(struct run *run, unsigned first)
     for (unsigned i = first; i < run->actor_count; i++)
         task_start(&run->actors[i]->task);
     run_wait(run);
+    for (unsigned i = first; i < run->actor_count; i++) /* there may be thousands of cycles */
+        actor_free(run->actors[i]);
 }
 
 static uint64_t all_pages(const struct run *run)

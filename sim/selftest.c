@@ -234,6 +234,7 @@ static int run_and_judge(struct selftest *self)
         error = 0;
     if (self->test->end == SELFTEST_COMPLETE) {
         selftest_judge(self->test, &self->faults, &self->run.findings, self->result);
+        run_destroy(&self->run);
         return error;
     }
     unsigned too_early = self->run.findings.count;
@@ -257,12 +258,10 @@ static int run_case(struct selftest *self)
         .leave_like_killed = self->test->end != SELFTEST_COMPLETE,
     };
     int error = run_create(&self->run, &config);
-    if (error)
-        failed(self, error, "run", self->run.message);
-    else
-        error = run_and_judge(self);
-    if (error || self->test->end == SELFTEST_COMPLETE)
-        run_destroy(&self->run);
+    if (!error)
+        return run_and_judge(self);
+    failed(self, error, "run", self->run.message);
+    run_destroy(&self->run);
     return error;
 }
 

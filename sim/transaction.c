@@ -85,6 +85,15 @@ static bool may_be_used(struct actor *actor, uint32_t page_no)
     return view.state == LEDGER_QUIET || view.state == LEDGER_IN_FLIGHT;
 }
 
+/* The ledger may have changed its mind while the page was read: a failed flush puts it in doubt, a
+ * finding of another actor quarantines it, and then its read counts as right. */
+static bool is_newest(struct actor *actor, uint32_t page_no, uint64_t generation)
+{
+    uint16_t uid = actor->transaction.file->file.mark.file_uid;
+    struct ledger_view view = ledger_view(actor->run->ledger, uid, page_no);
+    return view.state == LEDGER_QUIET && view.acked == generation;
+}
+
 static enum task_result next_page(struct actor *actor)
 {
     struct transaction *t = &actor->transaction;
@@ -99,6 +108,8 @@ static enum task_result get_page(struct actor *actor)
 {
     struct transaction *t = &actor->transaction;
     struct counters *counters = &actor->task.worker->stats.counters;
+    if (run_stopping(actor->run)) /* a long chain commits what it has */
+        t->index = actor->op.pages_count;
     while (t->index < actor->op.pages_count &&
            !may_be_used(actor, actor->op.pages[t->index].page_no))
         t->index++;
@@ -137,6 +148,7 @@ static enum task_result read_page(struct actor *actor)
      */
     bool right = result == PAGE_READ_RIGHT;
     uint64_t generation = right ? page_stamp_of(t->frame->bytes)->generation : 0;
+    right = right && is_newest(actor, actor->op.pages[t->index].page_no, generation);
     struct frame *frame = t->frame;
     if (!right)
         t->frame = NULL;

@@ -269,8 +269,22 @@ static uint64_t claimed_generation(const struct owed_page *p)
 /* After an end that nobody saw, a write that was in flight may be torn. */
 static bool tear_is_allowed(const struct owed_page *p, const struct explanation *why)
 {
-    bool ended_in_order = !p->set->ledger || p->set->clean;
-    return why->verdict == VERDICT_torn_page && !ended_in_order;
+    return why->verdict == VERDICT_torn_page && !(p->set->ledger && p->set->clean);
+}
+
+/* Older than what the checkpoint wrote that the boot page names? */
+static bool older_than_checkpoint(struct owed_page *p)
+{
+    uint64_t found = page_stamp_of(p->page)->generation;
+    uint64_t settled = p->file->settled ? p->file->settled[p->page_no] : 0;
+    if (found >= settled)
+        return false;
+    struct explanation why = {.verdict = VERDICT_lost_write,
+                              .generation_expected = settled,
+                              .generation_found = found,
+                              .first_bad_offset = -1};
+    report(p, &why, (struct ledger_view){0}, NULL);
+    return true;
 }
 
 static void data_page_alone(struct owed_page *p)
@@ -281,14 +295,14 @@ static void data_page_alone(struct owed_page *p)
     struct expectation expect = expectation(p, owed);
     struct explanation why = {0};
     if (explain_is_right(p->page, &expect)) {
-        right_so_far(p);
+        if (!older_than_checkpoint(p))
+            right_so_far(p);
         return;
     }
     explain(p->page, 0, &expect, &why);
     if (why.verdict == VERDICT_NONE)
         why.verdict = VERDICT_garbage;
     if (tear_is_allowed(p, &why)) {
-        why.verdict = VERDICT_torn_in_flight;
         count(p, VERIFY_COUNT_pages_indeterminate);
         verify_report_page(p->set, p->file, p->page_no, VERDICT_torn_in_flight, NULL);
         return;
@@ -296,14 +310,25 @@ static void data_page_alone(struct owed_page *p)
     report(p, &why, owed, NULL);
 }
 
+/* Between its log record and its first write a page is zero: only the initial update does that, and
+ * a page that was changed since, or whose record is gone from the log, was written. */
+static bool may_be_unwritten(struct owed_page *p)
+{
+    const struct verify_file *log = verify_log_of(p->set, p->file);
+    if (p->allocated != 1 || !log || !log->log.whole)
+        return true;
+    uint64_t logged = p->file->logged ? p->file->logged[p->page_no] : 0;
+    return logged == 1 && !log->log.modified;
+}
+
 static void zero_page_alone(struct owed_page *p)
 {
-    bool ended_in_order = !p->set->ledger || p->set->clean;
-    if (p->allocated == 1 && ended_in_order)
-        report_verdict(p, VERDICT_zeroed, "the page is allocated and all zero");
+    if (p->allocated == 0)
+        count(p, VERIFY_COUNT_pages_never_written);
+    else if (may_be_unwritten(p))
+        count(p, VERIFY_COUNT_pages_not_judged);
     else
-        count(p,
-              p->allocated == 1 ? VERIFY_COUNT_pages_not_judged : VERIFY_COUNT_pages_never_written);
+        report_verdict(p, VERDICT_zeroed, "the page is allocated, was written, and is all zero");
 }
 
 static void page_alone(struct owed_page *p)

@@ -49,8 +49,10 @@ static void buffer_retire(struct wal *wal)
     atomic_store(&wal->durable_end, buffer->end_position);
     if (wal->ledger && !buffer->is_header) {
         struct ledger_file *row = ledger_file_at(wal->ledger, wal->file->mark.file_uid);
-        atomic_store(&row->log_durable_position, buffer->end_position);
+        /* The CRC first: after a kill between the two the position is that of a block before,
+         * and the log, which goes on behind it, is not compared with the CRC (verify_log.c). */
         atomic_store(&row->log_durable_crc, buffer->crc);
+        atomic_store(&row->log_durable_position, buffer->end_position);
     }
     buffer->state = LOG_BUFFER_FREE;
     buffer->next = wal->free_buffers;

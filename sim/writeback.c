@@ -70,6 +70,14 @@ enum collect writeback_collect(struct database *database, struct data_file *file
 
 /* ---- completion ---- */
 
+/* Seconds since the session began, as the ledger counts. */
+static uint64_t session_seconds(const struct gather *gather)
+{
+    struct ledger *ledger = gather->file->database->ledger;
+    uint64_t start_ns = ledger_header_of(ledger)->session_start_ns;
+    return (clock_realtime_ns(gather->worker->clock) - start_ns) / NS_PER_S;
+}
+
 static void page_settled(struct gather *gather, unsigned index, bool ok)
 {
     struct page_image *image = &gather->images[index];
@@ -79,10 +87,10 @@ static void page_settled(struct gather *gather, unsigned index, bool ok)
     uint32_t page_no = gather->first_page + index;
     bool system = syspage_kind(page_no, file->primary) != SYSPAGE_NONE;
     if (ok) {
-        uint64_t now_s = clock_now_ns(gather->worker->clock) / NS_PER_S;
         if (system)
             syspage_acked(file, page_no);
-        ledger_ack(database->ledger, uid, page_no, file->file.target.dsync, image->actor, now_s);
+        ledger_ack(database->ledger, uid, page_no, file->file.target.dsync, image->actor,
+                   session_seconds(gather));
     } else {
         ledger_fail(database->ledger, uid, page_no);
         atomic_store(&database->in_doubt, true);

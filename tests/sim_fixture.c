@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MIB           (1024ull * 1024)
-#define PATTERNS_MAX  32
-#define EVIDENCE_MODE 0755
-#define QUEUE_DEPTH   32
-#define REMOVE_FDS    16
+#define MIB          (1024ull * 1024)
+#define PATTERNS_MAX 32
+#define FOLDER_MODE  0755
+#define QUEUE_DEPTH  32
+#define REMOVE_FDS   16
 
 extern const struct io_engine_ops engine_mem, engine_sync;
 
@@ -30,13 +30,19 @@ static const char *base_directory(const struct sim_options *options)
 
 static void folder_make(struct sim *sim)
 {
-    snprintf(sim->folder, sizeof sim->folder, "%s/pagestorm-test-XXXXXX",
-             base_directory(&sim->options));
-    char *made = mkdtemp(sim->folder);
-    assert(made);
     char evidence[SIM_PATH_MAX];
+    int error = 0;
+    if (sim->options.folder) {
+        snprintf(sim->folder, sizeof sim->folder, "%s", sim->options.folder);
+        error = mkdir(sim->folder, FOLDER_MODE);
+    } else {
+        snprintf(sim->folder, sizeof sim->folder, "%s/pagestorm-test-XXXXXX",
+                 base_directory(&sim->options));
+        error = mkdtemp(sim->folder) ? 0 : -1;
+    }
+    assert(!error);
     sim_path(sim, "evidence", evidence);
-    int error = mkdir(evidence, EVIDENCE_MODE);
+    error = mkdir(evidence, FOLDER_MODE);
     assert(!error);
 }
 

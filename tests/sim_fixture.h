@@ -27,9 +27,10 @@ struct sim_options {
     bool real_clock;                            /* threads and the sync engine instead */
     bool with_faults;                           /* the fault layer over the engine */
     bool leave_like_killed;
-    const _Atomic int *signal; /* the flag that a signal handler would set, or NULL */
+    const _Atomic int *signal;       /* the flag that a signal handler would set, or NULL */
     struct mem_device_config device; /* of the modelled device; its seed is the run's */
     const char *directory;           /* where to make the folder; NULL as above */
+    const char *folder; /* its exact path, for runs that are compared; must not exist */
     struct sim_setting settings[SIM_SETTINGS_MAX]; /* ends with a NULL section */
 };
 

@@ -2,14 +2,16 @@
 # lib.sh - what the scripts in tests/cli and tests/crash share; sourced, never run.
 #
 # Sets: pagestorm, root (the script's arguments), work (a folder of its own, removed at the end),
-# scale (TEST_SCALE as a whole number, at least 1), mdfcheck (the independent checker of page and
-# log formats beside the repository, or empty).
+# scale (TEST_SCALE as a whole number, at least 1; 1 unless TEST_LONG is set), mdfcheck (the
+# independent checker of page and log formats beside the repository, or empty).
 #
 # at_end COMMAND... is done before the folder is removed, last first: unmounting, detaching.
 
 pagestorm=$1
 root=$2
 work=$(mktemp -d "$PWD/${0##*/}-XXXXXX")
+# Only the long_*.sh, which have the time, scale up.
+[ -n "${TEST_LONG:-}" ] || TEST_SCALE=1
 scale=$(awk -v scale="${TEST_SCALE:-1}" 'BEGIN { scale = int(scale); print scale < 1 ? 1 : scale }')
 mdfcheck=$root/../shared/tools/mdfcheck.py
 failures=0

@@ -3,7 +3,7 @@
 # bytes, as root and as an ordinary user with 8 MiB of locked memory; and on tmpfs, which has no
 # storage behind it and must be told apart.
 #
-# With --long (TEST_SCALE of 10) every combination, else four that have every value in them.
+# Four combinations that have every value in them; all of them in long_filesystems.sh.
 set -eu
 . "$2/tests/cli/lib.sh"
 
@@ -54,7 +54,7 @@ run_sample() {
         expect_exit 0 "$what: verify" "$work/verify" as_who "$who" "$place/pagestorm" verify "$r" ||
             true
         # The quick tier checks one of them twice: it takes longer than the run itself.
-        { [ $full -eq 0 ] && [ "$1 $who" != 'xfs, sectors of 4096 root' ]; } ||
+        { [ "$full" -eq 0 ] && [ "$1 $who" != 'xfs, sectors of 4096 root' ]; } ||
             check_independently "$what" "$d/sqliosim.mdx" "$d/sqliosim.ldx" "$r/result.json"
     fi
     rm -rf "$d" "$r" "$place/pagestorm" "$place/config.ini"
@@ -99,12 +99,11 @@ on_tmpfs() {
     expect_exit 0 "tmpfs: verify" "$work/verify" "$pagestorm" verify "$work/r" || true
 }
 
-full=0
-[ "$scale" -lt 10 ] || full=1
+full=${TEST_LONG:-0}
 on_tmpfs
 if [ ! -d "$samples" ]; then
     echo "SKIP of a part: there is no ../shared/data/sqliosim beside the repository"
-elif [ $full -eq 1 ]; then
+elif [ "$full" -eq 1 ]; then
     duration=5
     for type in ext4 xfs; do
         for sector in 512 4096; do

@@ -75,8 +75,7 @@ static struct fault_rule rule_draw(struct rng *rng, unsigned files)
     else if (rule.kind == FAULT_SHORT)
         rule.a = rng_below(rng, 2) ? SHORT_BYTES : 0;
     else
-        rule.a =
-            (int64_t)((1 + rng_below(rng, 1000)) * (rng_below(rng, 2) ? 1000 : NS_PER_MS));
+        rule.a = (int64_t)((1 + rng_below(rng, 1000)) * (rng_below(rng, 2) ? 1000 : NS_PER_MS));
     return rule;
 }
 
