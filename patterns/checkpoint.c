@@ -78,6 +78,7 @@ const struct pattern pattern_checkpoint = {
     .name = "Checkpoint",
     .help = "Automatic checkpoint: writes all dirty pages of a database in gather writes.",
     .per_database = true,
+    .service = true,
     .state_size = checkpoint_state_size,
     .init = checkpoint_init,
     .next = checkpoint_next,

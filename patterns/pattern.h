@@ -70,6 +70,7 @@ struct pattern {
     const char *help;                  /* what SQL Server activity it stands for */
     const struct opt_section *section; /* NULL: no options */
     bool per_database; /* one actor a database (checkpoint) instead of user_count() */
+    bool service;      /* works for the users: runs until the last of them has ended */
     bool audits;       /* uses OP_AUDIT: its actors get a buffer for it */
     /* Number of actors for these settings (SQLIOSim: -1 = min(cpus * 2, 8)). NULL if per_database.
      */

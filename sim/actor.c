@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/final_audit.h"
-
 #define CPU_CYCLES_PER_TURN 1000000 /* burn no more than this without giving the turn away */
 
 /* ---- the view ---- */
@@ -107,7 +105,7 @@ static bool actor_is_over(const struct actor *actor)
     const struct run *run = actor->run;
     if (actor->service)
         return atomic_load(&((struct run *)(uintptr_t)run)->users_running) == 0;
-    if (actor->pattern == &pattern_one_checkpoint) /* a signal does not leave it out */
+    if (actor->database && !actor->service) /* a phase's checkpoint: no signal leaves it out */
         return atomic_load(&((struct run *)(uintptr_t)run)->stop) == RUN_STOP_ERROR;
     return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
 }
@@ -155,7 +153,7 @@ int actor_init(struct actor *actor, struct run *run, const struct pattern *patte
     actor->pattern = pattern;
     actor->number = number;
     actor->database = database;
-    actor->service = pattern->per_database && pattern != &pattern_one_checkpoint;
+    actor->service = pattern->service;
     snprintf(actor->name, sizeof actor->name, "%s %u", pattern->name, kind_index + 1);
     const void *settings =
         pattern->section ? profile_section(run->config.profile, pattern->section->name) : NULL;

@@ -147,7 +147,7 @@ static int remove_files(const struct cleaning *c)
     char message[FILE_MESSAGE_MAX];
     int exit_code = EXIT_CODE_OK;
     for (size_t i = 0; i < c->found_count; i++) {
-        if (file_delete_own(c->found[i], message)) {
+        if (file_delete_own(c->found[i], c->run_id, message)) {
             fprintf(stderr, "error: %s\n", message);
             exit_code = EXIT_CODE_INCOMPLETE;
         }

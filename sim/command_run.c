@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/alloc.h"
@@ -148,12 +149,36 @@ static int make_result_dir(struct session *s)
     return 0;
 }
 
+/* Nothing there, nothing in it, or what begins like a configuration. */
+static bool may_be_overwritten(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return errno == ENOENT;
+    if (!S_ISREG(st.st_mode))
+        return S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode); /* a terminal, a pipe */
+    FILE *in = fopen(path, "re");
+    if (!in)
+        return false;
+    int c = fgetc(in);
+    while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+        c = fgetc(in);
+    fclose(in);
+    return c == EOF || c == '[' || c == ';' || c == '#';
+}
+
 /* -save: the complete configuration in effect. */
 static int save_configuration(const struct session *s)
 {
     const char *path = s->setup.options.save_path;
     if (!path)
         return 0;
+    if (!may_be_overwritten(path)) {
+        fprintf(stderr,
+                "error: --save %s: the file exists and is no configuration; name another one\n",
+                path);
+        return EXIT_CODE_USAGE;
+    }
     FILE *out = fopen(path, "we");
     if (out)
         profile_dump(s->setup.profile, out);

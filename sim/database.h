@@ -38,8 +38,6 @@ struct data_file {
     struct syspage *syspages; /* ordered by page_no */
     size_t syspage_count, syspage_capacity;
     _Atomic bool truncated; /* reported once */
-    _Atomic uint64_t
-        unflushed_since; /* not write-through: an acknowledged write is not yet flushed */
 };
 
 struct database {

@@ -161,9 +161,10 @@ static int unlink_checked(int fd, const struct file_place *place, char *message)
     return file_sync_directory(place->directory, message);
 }
 
-int file_delete_own(const char *path, char *message)
+int file_delete_own(const char *path, const uint8_t *run_id, char *message)
 {
     struct file_place place;
+    struct file_mark mark;
     struct stat st;
     int fd;
     message[0] = '\0';
@@ -174,7 +175,10 @@ int file_delete_own(const char *path, char *message)
     if (r == 0) {
         r = file_lock(fd, true, place.path, message);
         if (r == 0)
-            r = file_read_mark(fd, place.path, &(struct file_mark){0}, message);
+            r = file_read_mark(fd, place.path, &mark, message);
+        if (r == 0 && run_id && memcmp(mark.run_id, run_id, RUN_ID_BYTES) != 0)
+            r = file_fail(message, -ESTALE, "%s belongs to another run by now, and was left alone.",
+                          place.path);
         if (r == 0)
             r = unlink_checked(fd, &place, message);
         close(fd);

@@ -68,8 +68,10 @@ int file_check_identity(const struct file *file, uint64_t *size_bytes_now)
     __attribute__((warn_unused_result));
 void file_close(struct file *file); /* zeroed file is fine */
 /* Remove a file that carries our mark, checked through the descriptor under its lock: 0, -ENOENT,
- * -EPERM (not ours: left alone), -EBUSY (in use) or another -errno. */
-int file_delete_own(const char *path, char *message) __attribute__((warn_unused_result));
+ * -EPERM (not ours: left alone), -EBUSY (in use), -ESTALE (of another run than run_id, which may be
+ * NULL: of any) or another -errno. */
+int file_delete_own(const char *path, const uint8_t *run_id, char *message)
+    __attribute__((warn_unused_result));
 
 /* Bytes that may be used on the file system of path, the file system's own reserve (root's blocks)
  * taken off; total for the 5 % rule. */

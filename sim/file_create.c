@@ -233,7 +233,7 @@ static int clear_the_way(const struct file_open *how, char *message)
     case FILE_ABSENT:
         return 0;
     case FILE_OURS:
-        return how->delete_own ? file_delete_own(how->path, message) : -EEXIST;
+        return how->delete_own ? file_delete_own(how->path, NULL, message) : -EEXIST;
     case FILE_IN_USE:
         return -EBUSY;
     case FILE_DIRECTORY_BAD:

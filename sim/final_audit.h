@@ -1,8 +1,8 @@
 /*
  * final_audit.h - the audit of every page at the end of a cycle: one actor a worker, taking ranges
- * in turn from a shared cursor, with the executor of page_audit.c; and one-shot checkpoints.
+ * in turn from a shared cursor, with the executor of page_audit.c.
  *
- * These are patterns without options that the run itself uses; users cannot ask for them.
+ * A pattern without options that the run itself uses; users cannot ask for it.
  */
 #ifndef SIM_FINAL_AUDIT_H
 #define SIM_FINAL_AUDIT_H
@@ -15,7 +15,6 @@ struct audit_cursor {
 };
 
 extern const struct pattern pattern_final_audit;
-extern const struct pattern pattern_one_checkpoint; /* per_database, but no service */
 
 /* After actor_init. */
 void final_audit_share(struct actor *actor, struct audit_cursor *cursor);

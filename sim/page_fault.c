@@ -6,11 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool device_is_gone(int error)
-{
-    return error == -ENODEV || error == -ENXIO || error == -ENOTCONN || error == -ESHUTDOWN ||
-           error == -EROFS || error == -ENOMEDIUM;
-}
+#include "sim/os_errors.h"
 
 /* The file ends before what was acknowledged? */
 static bool file_is_short(const struct data_file *file, uint64_t *now_bytes)
@@ -29,7 +25,7 @@ static enum verdict error_verdict(struct page_reader *reader, bool healed)
 {
     if (healed)
         return VERDICT_read_retry;
-    return device_is_gone(reader->first_error) ? VERDICT_device_gone : VERDICT_unreadable;
+    return os_error_is_device_gone(reader->first_error) ? VERDICT_device_gone : VERDICT_unreadable;
 }
 
 /* One event for a file that was cut, however many pages are missing. True if that is the cause. */

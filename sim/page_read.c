@@ -259,6 +259,8 @@ static enum page_read_result settle(struct page_reader *reader)
         first_failure(reader, image, 0);
         reader->agreed = 0;
     }
+    if (reader->before.state == LEDGER_QUARANTINED) /* its finding stands: no ladder again */
+        return PAGE_READ_WRONG;
     if (!page_fault_is_final(reader) && reread(reader))
         return PAGE_READ_WAIT;
     page_fault_report(reader, false);

@@ -20,6 +20,7 @@
 #include "patterns/pattern.h"
 #include "sim/worker.h"
 #include "verify/ledger.h"
+#include "sim/allocation.h"
 #include "sim/wal_space.h"
 
 #define GRAIN_BYTES       ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
@@ -174,11 +175,14 @@ static int plan_files(struct planner *p)
 
 /* ---- log: does the largest transaction fit? ---- */
 
+static const char *const initial_update = "the initial update";
+
 static uint64_t largest_transaction(const struct planner *p, const char **who)
 {
     /* What the file system reports is known only when the file exists: the larger one. */
     size_t sector = p->settings->sector_size_bytes ? (size_t)p->settings->sector_size_bytes : 4096;
-    uint64_t largest = 0;
+    uint64_t largest = allocation_log_need(sector);
+    *who = initial_update;
     for (size_t i = 0; i < patterns_count; i++) {
         const struct pattern *pattern = patterns[i];
         if (!pattern->log_need || !pattern->section)
@@ -219,12 +223,15 @@ static int check_logs(struct planner *p)
         const struct plan_file *file = &p->plan->files[i];
         if (!file->is_log || wal_log_transaction_max(file->size_bytes) >= need)
             continue;
+        const char *remedy =
+            who == initial_update
+                ? ""
+                : ", or lower the longest chain or the largest log record in its section";
         return refuse(p, -EINVAL, EXIT_USAGE,
                       "%.300s: a log of %s is too small for the largest transaction of %s, which "
-                      "needs %s and may use half the log; make the log at least %s, or lower the "
-                      "longest chain or the largest log record in [%s]",
+                      "needs %s and may use half the log; make the log at least %s%s",
                       file->path, human_size(file->size_bytes).text, who, human_size(need).text,
-                      human_size(log_bytes_needed(need)).text, who);
+                      human_size(log_bytes_needed(need)).text, remedy);
     }
     return 0;
 }

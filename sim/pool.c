@@ -170,8 +170,9 @@ static bool evict_try(struct pool *pool, struct frame *frame)
     pthread_mutex_t *lock = pool_lock_key(pool, key);
     pthread_mutex_lock(lock);
     bool taken = false;
-    bool evictable = frame->state == FRAME_CLEAN || frame->state == FRAME_BAD;
-    if (atomic_load(&frame->key) == key && evictable && frame->pins == 0) {
+    /* The key first: a frame that has another page meanwhile is another partition's. */
+    if (atomic_load(&frame->key) == key && frame->pins == 0 &&
+        (frame->state == FRAME_CLEAN || frame->state == FRAME_BAD)) {
         if (frame->referenced) {
             frame->referenced = false;
         } else {

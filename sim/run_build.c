@@ -262,7 +262,9 @@ static int pool_make(struct run *run)
 static int database_make(struct run *run, struct database *database)
 {
     database->ledger = run->ledger;
-    int error = wal_format(&run->io, &database->log);
+    int error = wal_format(&run->io, &database->log, run->config.signal);
+    if (error == -EINTR)
+        return fail(run, 130, error, "interrupted while the files were created; they were removed");
     if (error)
         return fail(run, 3, error, "%s: writing the log file failed: %s", database->log.path,
                     strerror(-error));
@@ -386,7 +388,7 @@ static void files_remove(struct run *run)
     if (started && !run->settings->delete_files_at_shutdown)
         return;
     for (unsigned i = 0; i < run->files_made; i++)
-        if (file_delete_own(run->config.plan->files[i].path, message))
+        if (file_delete_own(run->config.plan->files[i].path, run->run_id, message))
             run_say(run, "%s", message);
 }
 

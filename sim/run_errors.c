@@ -1,29 +1,17 @@
 /* run_errors.c - see run_errors.h. */
 #include "sim/run_errors.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/os_errors.h"
 #include "sim/run.h"
 
 static enum verdict class_of(int error, enum verdict otherwise)
 {
-    switch (-error) {
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
+    if (os_error_is_no_space(error))
         return VERDICT_no_space;
-    case ENODEV:
-    case ENXIO:
-    case ENOTCONN:
-    case ESHUTDOWN:
-    case EROFS:
-    case ENOMEDIUM:
-        return VERDICT_device_gone;
-    default:
-        return otherwise;
-    }
+    return os_error_is_device_gone(error) ? VERDICT_device_gone : otherwise;
 }
 
 static void report(struct run *run, const struct file *file, struct finding *finding, int error,

@@ -5,14 +5,17 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/actor.h"
 #include "sim/final_audit.h"
 #include "sim/logaudit.h"
+#include "sim/one_checkpoint.h"
 #include "sim/pairing.h"
 #include "sim/prepare.h"
+#include "sim/run_errors.h"
 #include "sim/run_loop.h"
 
 #define PREPARERS_PER_FILE 4
@@ -174,6 +177,15 @@ static int final_checkpoint(struct run *run)
     return error;
 }
 
+/* The live logs, while nobody appends: the coordinator's own reads. */
+static int logs_audit(struct run *run)
+{
+    int error = 0;
+    for (unsigned i = 0; i < run->database_count && !error; i++)
+        error = log_audit(run, &run->databases[i]);
+    return error;
+}
+
 static int audit(struct run *run)
 {
     unsigned first = run->actor_count;
@@ -189,9 +201,12 @@ static int audit(struct run *run)
         return error;
     run_phase_begin(run, PHASE_audit, all_pages(run));
     start_and_wait(run, first);
+    bool pages_done = !run_stopping(run);
+    if (pages_done)
+        error = logs_audit(run);
     run_phase_end(run);
-    run->audited = !run_stopping(run);
-    return 0;
+    run->audited = pages_done && !error;
+    return error;
 }
 
 /* ---- the end ---- */
@@ -213,24 +228,45 @@ static void logs_close(struct run *run)
     run_wait(run);
 }
 
-/* Replaced or cut while we worked? */
-static void files_check(struct run *run)
+/* A ledger that is closed in order owes nothing to a flush that never came. */
+static void files_flush(struct run *run)
 {
     for (unsigned i = 0; i < run->file_count; i++) {
-        struct data_file *file = run->files[i];
-        uint64_t now_bytes = 0;
-        int error = file_check_identity(&file->file, &now_bytes);
-        bool replaced = error == -ENOENT || error == -ESTALE;
-        if (!error || (!replaced && atomic_exchange(&file->truncated, true)))
+        struct file *file = &run->files[i]->file;
+        if (file->target.dsync)
             continue;
-        struct finding finding = {
-            .verdict = replaced ? VERDICT_file_replaced : VERDICT_truncated_file,
-            .file_uid = file->file.mark.file_uid,
-            .offset = replaced ? 0 : now_bytes,
-        };
-        strncpy(finding.file, file->file.path, sizeof finding.file - 1);
-        finding_report(&run->findings, &finding, NULL);
+        struct io_req req = {.op = IO_FLUSH, .stream = STREAM_data_flush, .target = &file->target};
+        uint32_t flush = ledger_flush_begin(run->ledger, file->mark.file_uid);
+        int error = io_run(&run->io, &req);
+        ledger_flush_end(run->ledger, file->mark.file_uid, flush, error == 0);
+        if (error)
+            run_flush_error(run, file, error);
     }
+}
+
+/* Replaced or cut while we worked?  truncated: known already. */
+static void file_check(struct run *run, const struct file *file, bool truncated)
+{
+    uint64_t now_bytes = 0;
+    int error = file_check_identity(file, &now_bytes);
+    bool replaced = error == -ENOENT || error == -ESTALE;
+    if (!error || (!replaced && truncated))
+        return;
+    struct finding finding = {
+        .verdict = replaced ? VERDICT_file_replaced : VERDICT_truncated_file,
+        .file_uid = file->mark.file_uid,
+        .offset = replaced ? 0 : now_bytes,
+    };
+    snprintf(finding.file, sizeof finding.file, "%s", file->path);
+    finding_report(&run->findings, &finding, NULL);
+}
+
+static void files_check(struct run *run)
+{
+    for (unsigned i = 0; i < run->file_count; i++)
+        file_check(run, &run->files[i]->file, atomic_load(&run->files[i]->truncated));
+    for (unsigned i = 0; i < run->database_count; i++)
+        file_check(run, &run->databases[i].log, false);
 }
 
 static int cycle(struct run *run)
@@ -260,9 +296,12 @@ static bool another_cycle(const struct run *run)
 /* With the workers stopped: the coordinator's own reads. */
 static int last_looks(struct run *run)
 {
+    bool gone = run->findings.by_verdict[VERDICT_device_gone] > 0;
     int error = 0;
-    for (unsigned i = 0; i < run->database_count && run->audited && !error; i++)
-        error = log_audit(run, &run->databases[i]);
+    if (!gone)
+        files_flush(run);
+    if (!gone && !run->audited) /* else it was done with the pages */
+        error = logs_audit(run);
     files_check(run);
     int paired = findings_pair(run);
     return error ? error : paired;

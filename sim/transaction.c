@@ -15,6 +15,7 @@
 #include "sim/actor.h"
 #include "sim/page_change.h"
 
+#define PAGES_PER_TURN  16 /* of a long chain; the others have their turns, too */
 #define XACT_MARK_BYTES 16 /* payload of begin and commit records */
 
 static enum task_result reserve(struct actor *actor);
@@ -101,7 +102,8 @@ static enum task_result next_page(struct actor *actor)
         pool_unpin(&actor->run->pool, t->frame);
     t->frame = NULL;
     t->index++;
-    return go(actor, get_page);
+    actor->execute = get_page;
+    return t->index % PAGES_PER_TURN ? get_page(actor) : TASK_AGAIN;
 }
 
 static enum task_result get_page(struct actor *actor)
@@ -219,7 +221,7 @@ static enum task_result change_page(struct actor *actor)
     pthread_mutex_unlock(lock);
     if (error == -EAGAIN)
         return TASK_PARK;
-    if (error == -EBUSY) {
+    if (error == -EBUSY && !wal_failed(wal_of(actor))) {
         task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + 10 * NS_PER_MS);
         return TASK_PARK;
     }

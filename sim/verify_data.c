@@ -15,12 +15,10 @@
 #include <string.h>
 
 #include "sim/verify_log.h"
-#include "sim/verify_log.h"
 #include "sim/verify_maps.h"
 #include "sim/verify_name.h"
 #include "sim/verify_owed.h"
 #include "verify/checksum.h"
-#include "verify/syspage_hash.h"
 #include "verify/torn.h"
 
 #define PFS_ALLOCATED 0x40
@@ -160,14 +158,26 @@ static bool map_may_be_behind(const struct verify_log *log, const struct data_ch
     return image && lsn_compare(image->lsn, log->boot_checkpoint) >= 0;
 }
 
-/* After a run that did not end in order the maps may differ: recovery would set that right. */
+/* Its write failed, or was under way at the end, or a finding stands on it? */
+static bool map_in_doubt(const struct data_check *check, uint32_t map_page)
+{
+    const struct ledger_file *row = check->file->row;
+    return check->set->believed && row && map_page < row->capacity_pages &&
+           ledger_view(check->set->ledger, row->uid, map_page).state != LEDGER_QUIET;
+}
+
+/* After a run that was stopped, by a signal, an error or a kill, the maps may differ: recovery
+ * would set that right. */
 static bool maps_are_settled(const struct data_check *check, uint32_t gam_page, uint32_t pfs_page)
 {
-    if (!check->file->ours || (check->set->ledger && check->set->clean))
+    if (!check->file->ours)
         return true;
+    if (map_in_doubt(check, gam_page) || map_in_doubt(check, pfs_page))
+        return false;
     const struct verify_file *log = verify_log_of(check->set, check->file);
-    return log && log->log.whole && !lsn_is_zero(log->log.boot_checkpoint) &&
-           !map_may_be_behind(&log->log, check, gam_page) &&
+    if (!log || !log->log.whole)
+        return check->set->ledger && check->set->clean;
+    return !map_may_be_behind(&log->log, check, gam_page) &&
            !map_may_be_behind(&log->log, check, pfs_page);
 }
 

@@ -4,6 +4,7 @@
  * What a file is, its content says: our mark, SQL Server's file header, a VLF header behind it.
  * Only where the VLF header itself is damaged does the name (.ldf, .ldx) decide.
  */
+#include "sim/os_errors.h"
 #include "sim/verify_files.h"
 
 #include <errno.h>
@@ -390,11 +391,6 @@ void verify_set_close(struct verify_set *set)
 
 /* ---- reading and reporting ---- */
 
-static bool is_gone(int error)
-{
-    return error == -ENODEV || error == -ENXIO || error == -ENOTCONN || error == -ESHUTDOWN;
-}
-
 static void report_retry(struct verify_set *set, struct verify_file *file, uint64_t offset,
                          size_t size_bytes, int error, unsigned retries)
 {
@@ -412,7 +408,8 @@ int verify_read(struct verify_set *set, struct verify_file *file, uint64_t offse
 {
     int first = read_raw(set, file, offset, buf, size_bytes), error = first;
     unsigned retries = 0;
-    while (error && error != -ENODATA && !is_gone(error) && retries < VERIFY_RETRIES_MAX) {
+    while (error && error != -ENODATA && !os_error_is_device_gone(error) &&
+           retries < VERIFY_RETRIES_MAX) {
         retries++;
         file->counts[VERIFY_COUNT_read_retries]++;
         error = read_raw(set, file, offset, buf, size_bytes);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "sim/log_spot.h"
+#include "sim/wal.h"
 #include "verify/logscan.h"
 
 struct log_check {
@@ -22,6 +23,9 @@ struct log_check {
     uint64_t bad_offset; /* of a read that failed */
     uint64_t end_offset; /* behind the newest block, in the file */
     bool no_memory;
+    /* Positions of the newest blocks, by number modulo; what was under way at once is among them.
+     */
+    uint64_t newest[WAL_OUTSTANDING_MAX];
 };
 
 /* ---- what the records say ---- */
@@ -118,6 +122,7 @@ static void block_seen(void *context, const struct log_block_info *info, uint64_
     uint64_t *counts = check->log->counts;
     struct lsn start = {info->fseq, info->block, 0};
     check->end_offset = file_offset + info->size_bytes;
+    check->newest[counts[VERIFY_COUNT_log_blocks] % WAL_OUTSTANDING_MAX] = lsn_position(start);
     if (counts[VERIFY_COUNT_log_blocks]++ == 0)
         check->log->log.first_position = lsn_position(start);
     counts[VERIFY_COUNT_log_sectors] += info->size_bytes / LOG_SECTOR_BYTES;
@@ -140,6 +145,43 @@ static void report_damage(struct log_check *check)
     for (size_t i = 0; i < check->scan.damage_count && i < LOG_SCAN_DAMAGE_MAX; i++) {
         struct finding finding = log_spot_finding(&check->scan.damage[i], false);
         verify_report(check->set, check->log, &finding);
+    }
+}
+
+/* Remains of a write that was under way, or of none: a whole block that contradicts is no such. */
+static bool may_be_unfinished(enum log_block_check what)
+{
+    return what != LOG_BLOCK_BAD_VLF && what != LOG_BLOCK_GAP && what != LOG_BLOCK_BAD_PLACE &&
+           what != LOG_BLOCK_BAD_CHAIN;
+}
+
+/* Could all blocks behind the position have been under way together with the one that is missing?
+ */
+static bool within_flight(const struct log_check *check, uint64_t position)
+{
+    uint64_t blocks = check->log->counts[VERIFY_COUNT_log_blocks];
+    if (blocks < WAL_OUTSTANDING_MAX)
+        return true;
+    return check->newest[blocks % WAL_OUTSTANDING_MAX] < position; /* the oldest of them */
+}
+
+/* Without a ledger nothing says how far the log was acknowledged.  A hole that a kill can have
+ * left, with no more blocks behind it than are written at once, is where the log ends: what proves
+ * more is a page that was written after it, and that is looked for in the data files. */
+static void end_at_unfinished(struct log_check *check)
+{
+    struct log_scan *scan = &check->scan;
+    for (size_t i = 0; i < scan->damage_count && i < LOG_SCAN_DAMAGE_MAX; i++) {
+        const struct log_damage damage = scan->damage[i];
+        uint64_t position = (uint64_t)damage.fseq << 32 | damage.block;
+        if (!may_be_unfinished(damage.what) || !within_flight(check, position))
+            continue;
+        struct finding finding = log_spot_finding(&damage, false);
+        finding.verdict = VERDICT_torn_in_flight;
+        log_spot_drop_unacknowledged(scan, position);
+        scan->end_position = position;
+        verify_report(check->set, check->log, &finding);
+        return;
     }
 }
 
@@ -263,6 +305,8 @@ int verify_log_check(struct verify_set *set, struct verify_file *log)
         return report_unscanned(&check, error);
     if (log->row && set->believed)
         log_spot_drop_unacknowledged(&check.scan, atomic_load(&log->row->log_durable_position));
+    else if (log->ours)
+        end_at_unfinished(&check);
     keep_results(&check);
     report_damage(&check);
     check_durable_end(&check);

@@ -55,7 +55,6 @@ struct log_buffer {
     enum log_buffer_state state;
     bool is_header; /* a VLF header instead of a block */
     struct wal *wal;
-    struct wal_vlf *vlf;
     uint8_t *bytes; /* LOG_BLOCK_BYTES_MAX */
     size_t size_bytes;
     uint64_t file_offset;
@@ -107,7 +106,6 @@ struct wal {
     _Atomic uint64_t durable_end;
     uint64_t flush_wanted; /* somebody waits for this position */
     bool flushing;
-    uint64_t flush_covers; /* end position that the running flush makes durable */
     struct log_buffer *flush_last;
     struct io_req flush_req;
     struct wal_waiter *waiters; /* for durability */
@@ -133,8 +131,10 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
              const struct run_identity *run, struct worker *worker)
     __attribute__((warn_unused_result));
 void wal_free(struct wal *wal);
-/* Write the whole log file: VLF headers, the rest stamped (0xC0). Synchronous, at creation. */
-int wal_format(struct io *io, struct file *file) __attribute__((warn_unused_result));
+/* Write the whole log file: VLF headers, the rest stamped (0xC0). Synchronous, at creation; -EINTR
+ * once *signal (may be NULL) is set. */
+int wal_format(struct io *io, struct file *file, const _Atomic int *signal)
+    __attribute__((warn_unused_result));
 
 /* Reserve for a transaction (begin and commit included) or park the task on log space. */
 bool wal_reserve(struct wal *wal, struct xact *xact, uint64_t bytes, struct task *task);

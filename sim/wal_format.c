@@ -20,7 +20,8 @@ static int chunk_write(struct io *io, struct file *file, uint64_t offset, uint8_
     return io_run(io, &req);
 }
 
-static int vlf_format(struct io *io, struct file *file, const struct vlf_header *vlf, uint8_t *buf)
+static int vlf_format(struct io *io, struct file *file, const struct vlf_header *vlf, uint8_t *buf,
+                      const _Atomic int *signal)
 {
     uint64_t done = 0;
     int error = 0;
@@ -30,13 +31,15 @@ static int vlf_format(struct io *io, struct file *file, const struct vlf_header 
         memset(buf, FRESH_LOG_BYTE, size);
         if (done == 0)
             vlf_header_build(buf, vlf);
-        error = chunk_write(io, file, vlf->offset + done, buf, size);
+        error = signal && atomic_load(signal)
+                    ? -EINTR
+                    : chunk_write(io, file, vlf->offset + done, buf, size);
         done += size;
     }
     return error;
 }
 
-int wal_format(struct io *io, struct file *file)
+int wal_format(struct io *io, struct file *file, const _Atomic int *signal)
 {
     struct vlf_header vlfs[VLF_MAX];
     size_t count = vlf_layout(file->target.size_bytes, vlfs);
@@ -47,7 +50,7 @@ int wal_format(struct io *io, struct file *file)
         return -ENOMEM;
     int error = 0;
     for (size_t i = 0; i < count && !error; i++)
-        error = vlf_format(io, file, &vlfs[i], buf);
+        error = vlf_format(io, file, &vlfs[i], buf, signal);
     free(buf);
     return error;
 }

@@ -13,6 +13,6 @@ uint64_t syspage_content_xxh3(const void *page)
     header.flags = 0;
     header.lsn_fseq = header.lsn_block = header.lsn_slot = 0;
     header.torn_bits = 0;
-    uint64_t seed = xxh3_64(&header, sizeof header);
-    return xxh3_64_seeded((const uint8_t *)page + sizeof header, PAGE_BYTES - sizeof header, seed);
+    return xxh3_64_joined(&header, sizeof header, (const uint8_t *)page + sizeof header,
+                          PAGE_BYTES - sizeof header);
 }

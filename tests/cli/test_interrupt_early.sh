@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test_interrupt_early.sh - a signal before the load begins still gives a result and exit 130.
+# test_interrupt_early.sh - a signal before the load begins: exit 130, and either a result, or, while
+# the files were being created, none of them left behind and a sentence that says so.
 . "$(dirname "$0")/common.sh"
 
 "$PAGESTORM" run --dir "$DIR" --size 400M -d 60 --set CONFIG.Reserve=1 --out "$WORK/result" \
@@ -14,4 +15,7 @@ wait "$CHILD"
 RC=$?
 CHILD=
 [ "$RC" -eq 130 ] || fail "exit code $RC instead of 130"
-[ -s "$WORK/result/result.json" ] || fail "no result.json"
+if [ ! -s "$WORK/result/result.json" ]; then
+    grep -q 'interrupted while the files were created' "$WORK/err" || fail "neither result nor reason"
+    [ -z "$(ls -A "$DIR")" ] || fail "files were left behind"
+fi

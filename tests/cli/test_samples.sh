@@ -17,7 +17,8 @@ samples=("$root"/samples/*.ini)
 for sample in "${samples[@]}"; do
     cd "$work"
     status=0
-    "$pagestorm" run "$sample" --dir "$work/data" --dry-run >"$work/output" 2>&1 || status=$?
+    "$pagestorm" run "$sample" --dir "$work/data" --map d:="$work/data" --map l:="$work/data" \
+        --dry-run >"$work/output" 2>&1 || status=$?
     # 3: this disk is too small for it; the file was understood.
     if { [ $status -ne 0 ] && [ $status -ne 3 ]; } || [ ! -s "$work/output" ]; then
         echo "${sample##*/}: exit $status"

@@ -54,7 +54,7 @@ static void sim_small(struct sim *sim, const struct fault_case *c)
 
 struct applied {
     bool any, read, data_write, log_write, flush;
-    bool after_audit; /* nothing but the log's end and the audit of the log was left */
+    bool late; /* the first one came when every page had been audited */
 };
 
 static bool is_log(const struct sim *sim, uint16_t file_uid)
@@ -75,7 +75,11 @@ static void applied_take(const struct sim *sim, struct applied *out)
         out->data_write = out->data_write || (t->op == IO_WRITE && !is_log(sim, t->file_uid));
     }
     const struct run_phase_time *audit = &sim->run->phases[PHASE_audit];
-    out->after_audit = out->any && audit->complete && faults->truth[0].time_ns >= audit->end_ns - 1;
+    if (!out->any || audit->end_ns == 0)
+        return;
+    const struct fault_truth *first = &faults->truth[0];
+    bool log_read = first->op == IO_READ && is_log(sim, first->file_uid); /* behind the pages */
+    out->late = log_read || first->time_ns >= audit->end_ns - 1;
 }
 
 /* ---- rules ---- */
@@ -117,8 +121,8 @@ static void judge_course(struct sim *sim, const char *what, const struct fault_c
                          const struct outcome *o, const struct applied *applied)
 {
     bool serious = o->integrity > 0 || o->io_errors > 0;
-    if (c->stop_on_error && serious && !applied->after_audit)
-        OUTCOME_CHECK(sim, what, o->stop == RUN_STOP_ERROR && !o->audited);
+    if (c->stop_on_error && serious)
+        OUTCOME_CHECK(sim, what, o->stop == RUN_STOP_ERROR && (!o->audited || applied->late));
     if (!serious)
         OUTCOME_CHECK(sim, what, o->stop == RUN_GOING && o->audited);
     if (!o->log_failed && !c->stop_on_error)

@@ -127,7 +127,7 @@ static void judge(struct sim *sim, const char *what, const struct outcome *o)
         OUTCOME_CHECK(sim, what, o->io_errors == 0 && o->ledger.indeterminate == 0);
     if (o->log_failed)
         OUTCOME_CHECK(sim, what, o->stop == RUN_STOP_ERROR);
-    OUTCOME_CHECK(sim, what, (o->stop == RUN_GOING) == o->audited || o->audited);
+    OUTCOME_CHECK(sim, what, o->audited || o->stop != RUN_GOING);
     if (applied.reads + applied.writes + applied.flushes == 0 && !dropped) {
         OUTCOME_CHECK(sim, what, o->result == 0 && o->audited && o->warnings == 0);
         OUTCOME_CHECK(sim, what, o->ledger.seen == o->ledger.written);

@@ -90,6 +90,11 @@ static void judge_stopped(struct sim *sim, const char *what, enum phase phase)
 {
     struct outcome o;
     outcome_take(sim, &o);
+    if (phase == PHASE_create && !o.created) { /* the files were removed again */
+        OUTCOME_CHECK(sim, what, o.result == -EINTR);
+        outcome_judge_not_created(sim, what, &o);
+        return;
+    }
     OUTCOME_CHECK(sim, what, o.created && o.result == -EINTR && o.stop == RUN_STOP_SIGNAL);
     OUTCOME_CHECK(sim, what, o.integrity == 0 && o.io_errors == 0 && o.warnings == 0);
     OUTCOME_CHECK(sim, what, o.ledger.in_flight == 0 && o.ledger.indeterminate == 0);

@@ -1,5 +1,5 @@
 /*
- * seeds.h - many short runs with drawn settings: nothing is found, everything is covered.
+ * seeds.h - try many seeds: whole runs with drawn settings, or episodes of the model.
  *
  * Each seed runs in a process of its own, so that an assertion that fails in one is reported with
  * its seed and the others go on.  TEST_SEED=N runs one seed in this process, for a debugger;
@@ -33,6 +33,9 @@ static inline uint64_t seed_environment(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+typedef bool (*seed_check)(uint64_t seed, const char *directory);
+
+/* A whole run: nothing is found, everything is covered. */
 static inline bool seed_is_clean(uint64_t seed, const char *directory)
 {
     struct drawn drawn;
@@ -49,13 +52,13 @@ static inline bool seed_is_clean(uint64_t seed, const char *directory)
 }
 
 /* Why the seed's process ended otherwise than it should, or NULL. */
-static inline const char *seed_in_child(uint64_t seed, const char *directory)
+static inline const char *seed_in_child(seed_check check, uint64_t seed, const char *directory)
 {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         alarm(SEED_HANG_S);
-        _exit(seed_is_clean(seed, directory) ? 0 : 1);
+        _exit(check(seed, directory) ? 0 : 1);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -74,11 +77,11 @@ static inline int seed_remove_entry(const char *path, const struct stat *st, int
 }
 
 /* TEST_SEED, or count of them from TEST_SEED_FIRST (1) on. */
-static inline void seeds_run_clean(uint64_t count)
+static inline void seeds_try(seed_check check, uint64_t count)
 {
     uint64_t only = seed_environment("TEST_SEED", 0);
     if (only) {
-        assert_true(seed_is_clean(only, NULL));
+        assert_true(check(only, NULL));
         return;
     }
     char folder[SEED_FOLDER_ROOM];
@@ -90,7 +93,7 @@ static inline void seeds_run_clean(uint64_t count)
     uint64_t first = seed_environment("TEST_SEED_FIRST", 1);
     unsigned failed = 0;
     for (uint64_t seed = first; seed < first + count && failed < SEEDS_FAILED_MAX; seed++) {
-        const char *why = seed_in_child(seed, folder);
+        const char *why = seed_in_child(check, seed, folder);
         if (why)
             fprintf(stderr, "TEST_SEED=%" PRIu64 " failed: %s\n", seed, why);
         failed += why != NULL;

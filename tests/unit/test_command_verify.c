@@ -471,6 +471,51 @@ static void a_boot_page_that_names_no_checkpoint_is_found(void **state)
     assert_one_finding(w, "lost_write", BOOT_PAGE);
 }
 
+/* Blocks of the first VLF back to back from 0x4000, size at +6 of each; offset of the third last.
+ */
+static uint64_t third_last_block(const char *log)
+{
+    uint64_t at[3] = {0}, next = 0x4000;
+    while ((byte_at(log, next) & 0x10) != 0) { /* a block begins here: no 0xC0 stamp, no zeros */
+        at[0] = at[1];
+        at[1] = at[2];
+        at[2] = next;
+        next += (uint64_t)(byte_at(log, next + 6) | byte_at(log, next + 7) << 8);
+    }
+    assert_true(at[0] != 0);
+    return at[0];
+}
+
+/* Without a ledger a hole this near to the end may be what a kill left; the boot page, written
+ * after the last block, proves that it is not. */
+static void a_hole_near_the_end_of_the_log_is_proven_by_a_newer_page(void **state)
+{
+    struct world *w = *state;
+    char name[] = "verify", option[] = "--json", json[96], data[96], log[96];
+    char *argv[] = {name, data, log, option, json, NULL};
+    uint64_t offset = third_last_block(w->log) + 0x60;
+    snprintf(json, sizeof json, "%s", w->json);
+    snprintf(data, sizeof data, "%s", w->data);
+    snprintf(log, sizeof log, "%s", w->log);
+    flip_byte(w->log, offset);
+    int together = command_verify(5, argv);
+    json_t *report = report_of(w);
+    int alone = verify(w, w->log);
+    int with_ledger = verify(w, w->out);
+    assert_one_finding(w, "log_torn", -1);
+    flip_byte(w->log, offset);
+    assert_int_equal(together, 1);
+    json_t *findings = json_object_get(report, "findings");
+    assert_int_equal(json_array_size(findings), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(findings, 0), "class")),
+                        "torn_in_flight");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(findings, 1), "class")),
+                        "page_ahead_of_log");
+    json_decref(report);
+    assert_int_equal(alone, 0);
+    assert_int_equal(with_ledger, 1);
+}
+
 static void a_cut_file_is_named_with_its_ledger(void **state)
 {
     struct world *w = *state;
@@ -562,6 +607,7 @@ int main(void)
         cmocka_unit_test(an_older_image_of_a_page_that_was_seen_newer_is_a_replay),
         cmocka_unit_test(a_system_page_that_was_never_logged_so_is_found_by_its_hash),
         cmocka_unit_test(a_boot_page_that_names_no_checkpoint_is_found),
+        cmocka_unit_test(a_hole_near_the_end_of_the_log_is_proven_by_a_newer_page),
         cmocka_unit_test(a_cut_file_is_named_with_its_ledger),
         cmocka_unit_test(nothing_is_changed_by_looking),
         cmocka_unit_test(a_path_that_does_not_exist_is_refused),

@@ -149,7 +149,7 @@ static void assert_refused(struct place *place)
                 0);
     assert_non_null(strstr(place->message, place->path));
     assert_true(file_open_own(&file, place->path, true, false, place->message) < 0);
-    assert_true(file_delete_own(place->path, place->message) < 0);
+    assert_true(file_delete_own(place->path, NULL, place->message) < 0);
     assert_unchanged(place->path, &before);
     assert_int_equal(entries(place->directory), 1);
 }
@@ -253,7 +253,7 @@ static void an_unreadable_file_is_foreign(void **state)
     assert_int_equal(chmod(place->path, 0), 0);
     struct file_mark mark;
     assert_int_equal(file_probe(place->path, &mark, place->message), FILE_FOREIGN);
-    assert_int_equal(file_delete_own(place->path, place->message), -EACCES);
+    assert_int_equal(file_delete_own(place->path, NULL, place->message), -EACCES);
 }
 
 static void a_damaged_mark_is_not_ours(void **state)
@@ -691,7 +691,7 @@ static void a_kill_at_any_moment_of_creation_leaves_nothing_foreign(void **state
         assert_int_equal(file_open_own(&file, place->path, true, false, place->message), 0);
         assert_int_equal(file.size_pages, PAGES);
         file_close(&file);
-        assert_int_equal(file_delete_own(place->path, place->message), 0);
+        assert_int_equal(file_delete_own(place->path, NULL, place->message), 0);
     }
     print_message("%u kills: %u left nothing, %u a whole file\n", kills, absent, whole);
     assert_true(absent > 0 && whole > 0);
@@ -709,7 +709,7 @@ static void a_locked_file_is_in_use_for_everybody_else(void **state)
     assert_int_equal(file_probe(place->path, &mark, place->message), FILE_IN_USE);
     assert_int_equal(file_open_own(&second, place->path, true, false, place->message), -EBUSY);
     assert_int_equal(file_open_own(&second, place->path, false, false, place->message), -EBUSY);
-    assert_int_equal(file_delete_own(place->path, place->message), -EBUSY);
+    assert_int_equal(file_delete_own(place->path, NULL, place->message), -EBUSY);
     assert_int_equal(
         create(place, &second, &(struct file_open){.path = place->path, .delete_own = true}),
         -EBUSY);
@@ -824,9 +824,9 @@ static void our_file_is_deleted(void **state)
 {
     struct place *place = *state;
     create_and_close(place);
-    assert_int_equal(file_delete_own(place->path, place->message), 0);
+    assert_int_equal(file_delete_own(place->path, NULL, place->message), 0);
     assert_int_equal(entries(place->directory), 0);
-    assert_int_equal(file_delete_own(place->path, place->message), -ENOENT);
+    assert_int_equal(file_delete_own(place->path, NULL, place->message), -ENOENT);
 }
 
 static void space_of_a_file_system_adds_up(void **state)

@@ -395,7 +395,8 @@ static void a_read_is_not_judged_when_a_whole_write_falls_into_it(void **state)
     scene_end(&s);
 }
 
-static void a_write_during_the_re_reads_ends_them_unjudged(void **state)
+/* What the reads before the write proved is not taken back by it. */
+static void a_write_during_the_re_reads_ends_them_and_the_fault_is_told(void **state)
 {
     (void)state;
     struct scene s;
@@ -405,8 +406,35 @@ static void a_write_during_the_re_reads_ends_them_unjudged(void **state)
     core_pass(&s.core, 100 * NS_PER_MS); /* in the pauses */
     assert_false(s.reading.over);
     assert_true(s.reading.reads > 5);
+    assert_int_equal(s.findings->count, 0);
     ledger_begin(s.core.run->ledger, CORE_DATA_UID, PAGE_NO, GENERATION + 1);
-    assert_not_judged(&s);
+    core_settle(&s.core);
+    assert_int_equal(s.reading.result, PAGE_READ_OVERLAPPED);
+    assert_int_equal(s.counters->pages_verified, 0);
+    const struct finding *finding = only_finding(&s);
+    assert_int_equal(finding->verdict, VERDICT_bit_flip);
+    assert_int_equal(finding->why.generation_expected, GENERATION);
+    scene_end(&s);
+}
+
+static void a_page_written_again_meanwhile_does_not_heal_the_fault_before(void **state)
+{
+    (void)state;
+    struct scene s;
+    uint8_t page[PAGE_BYTES];
+    scene_begin(&s);
+    damage_device(&s);
+    let_the_read_go_out(&s);
+    core_pass(&s.core, 100 * NS_PER_MS);
+    ledger_begin(s.core.run->ledger, CORE_DATA_UID, PAGE_NO, GENERATION + 1);
+    sealed_image(&s, GENERATION + 1, page);
+    put_on_device(&s, page);
+    ledger_ack(s.core.run->ledger, CORE_DATA_UID, PAGE_NO, true, 0, 0);
+    core_settle(&s.core);
+    assert_int_equal(s.reading.result, PAGE_READ_RIGHT);
+    const struct finding *finding = only_finding(&s);
+    assert_int_equal(finding->verdict, VERDICT_bit_flip);
+    assert_false(finding->healed);
     scene_end(&s);
 }
 
@@ -446,7 +474,8 @@ int main(void)
         cmocka_unit_test(a_read_during_a_write_is_not_judged),
         cmocka_unit_test(a_read_is_not_judged_when_a_write_begins_before_its_end),
         cmocka_unit_test(a_read_is_not_judged_when_a_whole_write_falls_into_it),
-        cmocka_unit_test(a_write_during_the_re_reads_ends_them_unjudged),
+        cmocka_unit_test(a_write_during_the_re_reads_ends_them_and_the_fault_is_told),
+        cmocka_unit_test(a_page_written_again_meanwhile_does_not_heal_the_fault_before),
         cmocka_unit_test(a_page_in_doubt_may_be_old_or_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -485,20 +485,13 @@ static void the_warning_of_everything_without_effect_fits(void **state)
     assert_int_equal(profile_set(profile, "File1", "Shrinkable", "1", line(1)), 0);
     assert_int_equal(profile_finish(profile), 0);
     const char *text = printed(profile, 0);
-    static const char *const named[] = {"ErrorFile",
-                                        "IOAffinity",
-                                        "CacheHitRatio",
-                                        "MaxOutstandingIO",
-                                        "TargetIODuration",
-                                        "AllowIOBursts",
-                                        "ForceReadAhead",
-                                        "Affinity",
-                                        "LogReadBack",
-                                        "VerifyBeforeOverwrite",
-                                        "[ReadAheadUser]",
-                                        "[BulkUpdateUser]",
-                                        "[ShrinkUser]",
-                                        "[FileN] Increment, Shrinkable"};
+    static const char *const named[] = {"ErrorFile",        "IOAffinity",
+                                        "CacheHitRatio",    "MaxOutstandingIO",
+                                        "TargetIODuration", "AllowIOBursts",
+                                        "ForceReadAhead",   "Affinity",
+                                        "LogReadBack",      "VerifyBeforeOverwrite",
+                                        "[ReadAheadUser]",  "[BulkUpdateUser]",
+                                        "[ShrinkUser]",     "[FileN] Increment, Shrinkable"};
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         assert_non_null(strstr(text, named[i]));
     }
