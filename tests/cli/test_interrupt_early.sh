@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_interrupt_early.sh - a signal before the load begins: exit 130, and either a result, or, while
-# the files were being created, none of them left behind and a sentence that says so.
+# the files were being created, none of them left behind and a reason.
 . "$(dirname "$0")/common.sh"
 
 "$PAGESTORM" run --dir "$DIR" --size 400M -d 60 --set CONFIG.Reserve=1 --out "$WORK/result" \
@@ -16,6 +16,6 @@ RC=$?
 CHILD=
 [ "$RC" -eq 130 ] || fail "exit code $RC instead of 130"
 if [ ! -s "$WORK/result/result.json" ]; then
-    grep -q 'interrupted while the files were created' "$WORK/err" || fail "neither result nor reason"
+    grep -q 'interrupted while the files were created' "$WORK/err" || fail "no reason given"
     [ -z "$(ls -A "$DIR")" ] || fail "files were left behind"
 fi
