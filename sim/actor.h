@@ -78,6 +78,13 @@ int actor_init(struct actor *actor, struct run *run, const struct pattern *patte
 void actor_free(struct actor *actor);
 void actor_start(struct actor *actor);
 
+/* Go on with another step of the executor, now. */
+static inline enum task_result actor_go(struct actor *actor, executor_step step)
+{
+    actor->execute = step;
+    return step(actor);
+}
+
 enum task_result transaction_begin(struct actor *actor);
 enum task_result page_audit_begin(struct actor *actor);
 enum task_result checkpoint_begin(struct actor *actor);

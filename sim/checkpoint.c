@@ -19,13 +19,13 @@
 #include <string.h>
 
 #include "sim/actor.h"
+#include "sim/page_change.h"
 #include "sim/rewrite.h"
 #include "sim/run_errors.h"
 #include "verify/syspage_hash.h"
 
-#define CHECKPOINT_MARK_BYTES 16
-#define CHECKPOINT_RECORDS    3         /* begin, the boot page's change, end */
-#define REWRITE_PAUSE_NS      NS_PER_MS /* others give frames back */
+#define CHECKPOINT_RECORDS 3         /* begin, the boot page's change, end */
+#define REWRITE_PAUSE_NS   NS_PER_MS /* others give frames back */
 /* A page that cannot be written is quarantined before; then the log is never given back, and the
  * database stops. */
 #define CHECKPOINT_FAILURES_MAX (POOL_WRITE_FAILURES_MAX + 1)
@@ -61,12 +61,6 @@ static enum task_result end_record(struct actor *actor);
 static enum task_result wait_end(struct actor *actor);
 static enum task_result write_boot(struct actor *actor);
 static enum task_result release(struct actor *actor);
-
-static enum task_result go(struct actor *actor, executor_step step)
-{
-    actor->execute = step;
-    return step(actor);
-}
 
 static void database_stop(struct checkpoint *c, int error)
 {
@@ -106,19 +100,14 @@ static enum task_result begin_record(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     if (room_for_records(c) == WAL_ROOM_LATER) {
         c->pages_only = true;
-        return go(actor, sweep);
+        return actor_go(actor, sweep);
     }
-    uint8_t payload[CHECKPOINT_MARK_BYTES] = "PSCB";
-    struct log_record record = {.op = LOG_OP_BEGIN_CHECKPOINT,
-                                .head = payload,
-                                .head_bytes = sizeof payload,
-                                .payload_bytes = sizeof payload};
-    int error = wal_append(&c->database->wal, NULL, &record, 1, &c->begin, &actor->task);
+    int error = log_mark(&c->database->wal, NULL, LOG_OP_BEGIN_CHECKPOINT, &c->begin, &actor->task);
     if (error == -ENOSPC)
         database_stop(c, error);
     if (error)
         return error == -EAGAIN ? TASK_PARK : give_up(actor);
-    return go(actor, wait_begin);
+    return actor_go(actor, wait_begin);
 }
 
 static enum task_result wait_begin(struct actor *actor)
@@ -126,7 +115,7 @@ static enum task_result wait_begin(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     struct wal *wal = &c->database->wal;
     if (wal_wait_durable(wal, lsn_position(c->begin), &actor->waiter, &actor->task))
-        return go(actor, rewrite_doubtful);
+        return actor_go(actor, rewrite_doubtful);
     return wal_failed(wal) ? give_up(actor) : TASK_PARK;
 }
 
@@ -141,7 +130,7 @@ static enum task_result rewrite_doubtful(struct actor *actor)
     c->rewriting = false;
     if (alone && atomic_exchange(&c->database->in_doubt, false))
         c->rewriting = !rewrite_step(c->database, &c->rewrite);
-    return go(actor, sweep);
+    return actor_go(actor, sweep);
 }
 
 static enum task_result rewrite_more(struct actor *actor)
@@ -153,7 +142,7 @@ static enum task_result rewrite_more(struct actor *actor)
     }
     c->rewriting = !rewrite_step(c->database, &c->rewrite);
     c->cursor = 0;
-    return go(actor, sweep);
+    return actor_go(actor, sweep);
 }
 
 /* ---- sweep ---- */
@@ -226,13 +215,13 @@ static enum task_result sweep(struct actor *actor)
             gather_send(c, STREAM_checkpoint_write);
             break;
         case COLLECT_LOG:
-            return go(actor, wait_sweep_log);
+            return actor_go(actor, wait_sweep_log);
         case COLLECT_NOTHING:
             break;
         }
         c->cursor++;
     }
-    return go(actor, drain);
+    return actor_go(actor, drain);
 }
 
 static enum task_result wait_sweep_log(struct actor *actor)
@@ -240,7 +229,7 @@ static enum task_result wait_sweep_log(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     struct wal *wal = &c->database->wal;
     if (wal_wait_durable(wal, c->wait_position, &actor->waiter, &actor->task))
-        return go(actor, sweep);
+        return actor_go(actor, sweep);
     return wal_failed(wal) ? give_up(actor) : TASK_PARK;
 }
 
@@ -250,11 +239,11 @@ static enum task_result drain(struct actor *actor)
     if (c->writing)
         return TASK_PARK;
     if (c->pages_only)
-        return go(actor, release);
+        return actor_go(actor, release);
     if (!c->rewriting || c->failed)
-        return go(actor, flush_files);
+        return actor_go(actor, flush_files);
     actor->think_until_ns = clock_now_ns(actor->run->clock) + REWRITE_PAUSE_NS;
-    return go(actor, rewrite_more);
+    return actor_go(actor, rewrite_more);
 }
 
 /* ---- flush of data files without write-through ---- */
@@ -307,7 +296,7 @@ static enum task_result flush_files(struct actor *actor)
             return TASK_PARK;
         c->file_cursor++;
     }
-    return go(actor, c->failed ? release : end_record);
+    return actor_go(actor, c->failed ? release : end_record);
 }
 
 /* ---- end ---- */
@@ -335,7 +324,7 @@ static int end_append(struct checkpoint *c, struct frame *boot, struct task *tas
         .generation = boot->generation + 1,
         .image_xxh3 = syspage_content_xxh3(boot->bytes),
     };
-    uint8_t payload[CHECKPOINT_MARK_BYTES] = "PSCE";
+    uint8_t payload[LOG_MARK_BYTES] = "PSCE";
     struct log_record records[2] = {
         {.op = LOG_OP_SET_BITS,
          .head = &change,
@@ -370,7 +359,7 @@ static enum task_result end_record(struct actor *actor)
         database_stop(c, error);
     if (error)
         return error == -EAGAIN ? TASK_PARK : give_up(actor);
-    return go(actor, wait_end);
+    return actor_go(actor, wait_end);
 }
 
 static enum task_result wait_end(struct actor *actor)
@@ -383,7 +372,7 @@ static enum task_result wait_end(struct actor *actor)
                                          c->free_gathers, &c->wait_position);
     assert(got == COLLECT_CLAIMED); /* nobody else writes the boot page */
     gather_send(c, STREAM_checkpoint_write);
-    return go(actor, write_boot);
+    return actor_go(actor, write_boot);
 }
 
 static enum task_result write_boot(struct actor *actor)
@@ -393,7 +382,7 @@ static enum task_result write_boot(struct actor *actor)
         return TASK_PARK;
     if (!c->failed && !file_is_flushed(c, &c->database->files[0]))
         return TASK_PARK;
-    return go(actor, release);
+    return actor_go(actor, release);
 }
 
 /* The service comes back by itself; the one at the end of a phase is the last of its phase. */
@@ -450,5 +439,5 @@ enum task_result checkpoint_begin(struct actor *actor)
     c->failed = 0;
     c->pages_only = false;
     c->rewriting = false;
-    return go(actor, begin_record);
+    return actor_go(actor, begin_record);
 }

@@ -18,12 +18,6 @@ static enum task_result judge_chunk(struct actor *actor);
 static enum task_result reread_page(struct actor *actor);
 static enum task_result overlapped_page(struct actor *actor);
 
-static enum task_result go(struct actor *actor, executor_step step)
-{
-    actor->execute = step;
-    return step(actor);
-}
-
 static void chunk_done(struct io_req *req)
 {
     struct actor *actor = req->context;
@@ -103,7 +97,7 @@ static enum task_result read_alone(struct actor *actor)
     audit->again = OVERLAP_TRIES;
     page_read_start(&actor->reader, audit->file, audit->chunk_first + index,
                     chunk_page(actor, index), STREAM_audit_read);
-    return go(actor, reread_page);
+    return actor_go(actor, reread_page);
 }
 
 static enum task_result judge_chunk(struct actor *actor)
@@ -124,15 +118,15 @@ static enum task_result judge_chunk(struct actor *actor)
         case PAGE_JUDGED_WRONG:
             page_read_continue(&actor->reader, audit->file, page_no, chunk_page(actor, i),
                                STREAM_audit_read, audit->serial + i, audit->before[i], 0);
-            return go(actor, reread_page);
+            return actor_go(actor, reread_page);
         case PAGE_NOT_JUDGED:
-            return go(actor, overlapped_page);
+            return actor_go(actor, overlapped_page);
         }
     }
     if (audit->req.result && !audit->unreadable)
         report_retry(actor);
     actor->run->progress_done += audit->chunk_count;
-    return go(actor, read_chunk);
+    return actor_go(actor, read_chunk);
 }
 
 static enum task_result reread_page(struct actor *actor)
@@ -141,14 +135,14 @@ static enum task_result reread_page(struct actor *actor)
     case PAGE_READ_WAIT:
         return TASK_PARK;
     case PAGE_READ_OVERLAPPED:
-        return go(actor, overlapped_page);
+        return actor_go(actor, overlapped_page);
     case PAGE_READ_WRONG:
         actor->audit.unreadable = true;
-        return go(actor, judge_chunk);
+        return actor_go(actor, judge_chunk);
     case PAGE_READ_RIGHT:
         break;
     }
-    return go(actor, judge_chunk);
+    return actor_go(actor, judge_chunk);
 }
 
 /* index already points behind the page. */
@@ -156,7 +150,7 @@ static enum task_result overlapped_page(struct actor *actor)
 {
     struct page_audit *audit = &actor->audit;
     if (audit->again == 0)
-        return go(actor, judge_chunk);
+        return actor_go(actor, judge_chunk);
     audit->again--;
     page_read_start(&actor->reader, audit->file, audit->chunk_first + audit->index - 1,
                     chunk_page(actor, audit->index - 1), STREAM_audit_read);
@@ -173,5 +167,5 @@ enum task_result page_audit_begin(struct actor *actor)
     audit->next = actor->op.first_page < size ? actor->op.first_page : size;
     audit->end =
         actor->op.page_count < size - audit->next ? audit->next + actor->op.page_count : size;
-    return go(actor, read_chunk);
+    return actor_go(actor, read_chunk);
 }

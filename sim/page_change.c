@@ -52,3 +52,15 @@ int page_change_log(struct wal *wal, struct xact *xact, const struct page_identi
                                          .payload_bytes = parts[i]};
     return wal_append(wal, xact, records, count, lsn, task);
 }
+
+int log_mark(struct wal *wal, struct xact *xact, enum log_op op, struct lsn *lsn, struct task *task)
+{
+    uint8_t payload[LOG_MARK_BYTES] = "PSMK";
+    struct log_record record = {.op = op,
+                                .xact_id = xact ? xact->id : 0,
+                                .previous = xact ? xact->last : (struct lsn){0},
+                                .head = payload,
+                                .head_bytes = sizeof payload,
+                                .payload_bytes = sizeof payload};
+    return wal_append(wal, xact, &record, 1, lsn, task);
+}

@@ -1,5 +1,5 @@
 /*
- * page_change.h - the log records of page changes.
+ * page_change.h - the log records of page changes, and of the begin and end of what makes them.
  *
  * A record names file uid, page and new generation; a payload over LOG_RECORD_BYTES_MAX becomes two
  * records (the second repeats the change).
@@ -9,6 +9,11 @@
 
 #include "sim/wal.h"
 
+#define LOG_MARK_BYTES 16 /* payload of begin, commit and checkpoint records */
+
+/* Append a begin, commit or checkpoint record (xact NULL: checkpoint).  Errors as wal_append. */
+int log_mark(struct wal *wal, struct xact *xact, enum log_op op, struct lsn *lsn, struct task *task)
+    __attribute__((warn_unused_result));
 /* Upper bound of the log space of one change with log_bytes of payload asked. */
 uint64_t page_change_cost(uint32_t log_bytes, size_t sector_bytes);
 /* Append; *lsn is the newest record's.  0, -EAGAIN (the task waits; nothing was appended), -EIO. */

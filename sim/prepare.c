@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "sim/allocation.h"
+#include "sim/page_change.h"
 #include "sim/run.h"
 #include "sim/run_errors.h"
 
-#define MARK_BYTES       16
 #define CHUNK_RUNS_MAX   8 /* runs of data pages in a chunk: system pages split it */
 #define FIRST_GENERATION 1
 
@@ -119,18 +119,6 @@ static int format_append(struct preparer *p)
     return wal_append(wal_of(p), &p->xact, &record, 1, &p->lsns[p->extent], &p->task);
 }
 
-static int commit_append(struct preparer *p)
-{
-    uint8_t payload[MARK_BYTES] = "PSTC";
-    struct log_record record = {.op = LOG_OP_COMMIT_XACT,
-                                .xact_id = p->xact.id,
-                                .previous = p->xact.last,
-                                .head = payload,
-                                .head_bytes = sizeof payload,
-                                .payload_bytes = sizeof payload};
-    return wal_append(wal_of(p), &p->xact, &record, 1, &p->last_lsn, &p->task);
-}
-
 static enum task_result log_formats(struct preparer *p)
 {
     int error = 0;
@@ -139,7 +127,7 @@ static enum task_result log_formats(struct preparer *p)
         p->extent += !error;
     }
     if (!error)
-        error = commit_append(p);
+        error = log_mark(wal_of(p), &p->xact, LOG_OP_COMMIT_XACT, &p->last_lsn, &p->task);
     if (error)
         return error == -EAGAIN ? TASK_PARK : abandon(p);
     return go(p, wait_log);

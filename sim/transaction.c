@@ -15,8 +15,7 @@
 #include "sim/actor.h"
 #include "sim/page_change.h"
 
-#define PAGES_PER_TURN  16 /* of a long chain; the others have their turns, too */
-#define XACT_MARK_BYTES 16 /* payload of begin and commit records */
+#define PAGES_PER_TURN 16 /* of a long chain; the others have their turns, too */
 
 static enum task_result reserve(struct actor *actor);
 static enum task_result get_page(struct actor *actor);
@@ -28,12 +27,6 @@ static enum task_result wait_commit(struct actor *actor);
 static struct wal *wal_of(struct actor *actor)
 {
     return &actor->transaction.file->database->wal;
-}
-
-static enum task_result go(struct actor *actor, executor_step step)
-{
-    actor->execute = step;
-    return step(actor);
 }
 
 static enum task_result finish(struct actor *actor)
@@ -55,7 +48,7 @@ static enum task_result abandon(struct actor *actor)
 
 static uint64_t log_need(const struct actor *actor, size_t sector_bytes)
 {
-    uint64_t need = 2 * log_record_cost(XACT_MARK_BYTES, sector_bytes);
+    uint64_t need = 2 * log_record_cost(LOG_MARK_BYTES, sector_bytes);
     for (unsigned i = 0; i < actor->op.pages_count && !actor->op.rollback; i++) {
         const struct op_page *page = &actor->op.pages[i];
         if (page->update)
@@ -69,7 +62,7 @@ static enum task_result reserve(struct actor *actor)
     struct wal *wal = wal_of(actor);
     uint64_t need = log_need(actor, wal->sector_bytes);
     if (wal_reserve(wal, &actor->transaction.xact, need, &actor->task))
-        return go(actor, get_page);
+        return actor_go(actor, get_page);
     actor->task.worker->stats.counters.log_space_waits++;
     return TASK_PARK;
 }
@@ -118,17 +111,17 @@ static enum task_result get_page(struct actor *actor)
     if (wal_failed(wal_of(actor)))
         return abandon(actor);
     if (t->index == actor->op.pages_count)
-        return go(actor, commit);
+        return actor_go(actor, commit);
     uint32_t page_no = actor->op.pages[t->index].page_no;
     uint64_t key = page_key(t->file->file.mark.file_uid, page_no);
     switch (pool_get(&actor->run->pool, key, &actor->task, &t->frame)) {
     case POOL_HIT:
         counters->page_hits++;
-        return go(actor, change_page);
+        return actor_go(actor, change_page);
     case POOL_MISS:
         counters->page_misses++;
         page_read_start(&actor->reader, t->file, page_no, t->frame->bytes, STREAM_page_read);
-        return go(actor, read_page);
+        return actor_go(actor, read_page);
     case POOL_NO_FRAME:
         counters->frame_waits++;
         return TASK_PARK;
@@ -156,8 +149,8 @@ static enum task_result read_page(struct actor *actor)
         t->frame = NULL;
     pool_read_done(&actor->run->pool, frame, right, generation);
     if (right)
-        return go(actor, change_page);
-    return result == PAGE_READ_OVERLAPPED ? go(actor, get_page) : next_page(actor);
+        return actor_go(actor, change_page);
+    return result == PAGE_READ_OVERLAPPED ? actor_go(actor, get_page) : next_page(actor);
 }
 
 /* ---- change ---- */
@@ -165,16 +158,10 @@ static enum task_result read_page(struct actor *actor)
 static int log_begin(struct actor *actor)
 {
     struct transaction *t = &actor->transaction;
-    uint8_t payload[XACT_MARK_BYTES] = "PSTX";
-    struct log_record record = {.op = LOG_OP_BEGIN_XACT,
-                                .xact_id = t->xact.id,
-                                .head = payload,
-                                .head_bytes = sizeof payload,
-                                .payload_bytes = sizeof payload};
     struct lsn lsn;
     if (t->begun)
         return 0;
-    int error = wal_append(wal_of(actor), &t->xact, &record, 1, &lsn, &actor->task);
+    int error = log_mark(wal_of(actor), &t->xact, LOG_OP_BEGIN_XACT, &lsn, &actor->task);
     t->begun = !error;
     return error;
 }
@@ -240,22 +227,15 @@ static enum task_result commit(struct actor *actor)
         actor->task.worker->stats.counters.rollbacks += actor->op.rollback;
         return finish(actor);
     }
-    uint8_t payload[XACT_MARK_BYTES] = "PSTC";
-    struct log_record record = {.op = LOG_OP_COMMIT_XACT,
-                                .xact_id = t->xact.id,
-                                .previous = t->xact.last,
-                                .head = payload,
-                                .head_bytes = sizeof payload,
-                                .payload_bytes = sizeof payload};
     struct lsn lsn;
-    int error = wal_append(wal_of(actor), &t->xact, &record, 1, &lsn, &actor->task);
+    int error = log_mark(wal_of(actor), &t->xact, LOG_OP_COMMIT_XACT, &lsn, &actor->task);
     if (error == -EAGAIN)
         return TASK_PARK;
     if (error)
         return abandon(actor);
     t->commit_position = lsn_position(lsn);
     t->start_ns = clock_now_ns(actor->run->clock);
-    return go(actor, wait_commit);
+    return actor_go(actor, wait_commit);
 }
 
 static enum task_result wait_commit(struct actor *actor)
@@ -279,5 +259,5 @@ enum task_result transaction_begin(struct actor *actor)
     struct transaction *t = &actor->transaction;
     memset(t, 0, sizeof *t);
     t->file = actor->run->files[actor->op.file];
-    return go(actor, reserve);
+    return actor_go(actor, reserve);
 }

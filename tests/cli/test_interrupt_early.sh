@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_interrupt_early.sh - a signal before the load begins: exit 130, and either a result, or, while
+# test_interrupt_early.sh - a signal before the load begins: exit 130, and a result, or, while
 # the files were being created, none of them left behind and a reason.
 . "$(dirname "$0")/common.sh"
 

@@ -317,7 +317,9 @@ static uint8_t first_block_parity(const struct core *core, size_t index)
 static void write_until(struct core *core, size_t index, uint32_t use)
 {
     struct probe probe;
+    unsigned blocks = 0;
     while (core->wal->head != index || core->wal->vlfs[index].header.use_count < use) {
+        assert_true(blocks++ < 1000);
         commit(core, &probe, BIG_BYTES);
         core_settle(core);
         assert_int_equal(probe.turns, 1);
