@@ -9,7 +9,7 @@
 
 #include "config/profile.h"
 
-#define FIELD(member) .offset = offsetof(struct config_settings, member)
+#define FIELD(member) OPT_FIELD(struct config_settings, member)
 
 static const struct opt config_opts[] = {
     {.name = "ErrorFile",
@@ -240,7 +240,7 @@ const struct opt_section config_section = {
     .check = check_config,
 };
 
-#define FIELD(member) .offset = offsetof(struct file_settings, member)
+#define FIELD(member) OPT_FIELD(struct file_settings, member)
 
 static const struct opt file_opts[] = {
     {.name = "FileName",

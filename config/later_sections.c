@@ -28,7 +28,7 @@ struct shrink_settings {
 #define CYCLES_HELP   "Cycles before a pause."
 #define DELAY_HELP    "The pause."
 
-#define FIELD(member) .offset = offsetof(struct read_ahead_settings, member)
+#define FIELD(member) OPT_FIELD(struct read_ahead_settings, member)
 
 /* UserCount: SQLIOSim's documentation says 2, its authors once said -1; as in [AuditUser], the
  * documentation wins. */
@@ -98,7 +98,7 @@ static const struct opt_section read_ahead_section = {
     .check = check_read_ahead,
 };
 
-#define FIELD(member) .offset = offsetof(struct bulk_update_settings, member)
+#define FIELD(member) OPT_FIELD(struct bulk_update_settings, member)
 
 static const struct opt bulk_update_opts[] = {
     {.name = "UserCount",
@@ -166,7 +166,7 @@ static const struct opt_section bulk_update_section = {
     .check = check_bulk_update,
 };
 
-#define FIELD(member) .offset = offsetof(struct shrink_settings, member)
+#define FIELD(member) OPT_FIELD(struct shrink_settings, member)
 
 static const struct opt shrink_opts[] = {
     {.name = "MinShrinkInterval",

@@ -382,6 +382,11 @@ static int check_row(const struct opt_section *section, const struct opt *opt,
         set_text(text, "%s: its field lies outside the struct", opt->name);
         return -EINVAL;
     }
+    if (opt->size_bytes != size_bytes) {
+        set_text(text, "%s: its field has %zu bytes, its type needs %zu", opt->name,
+                 opt->size_bytes, size_bytes);
+        return -EINVAL;
+    }
     if (check_row_range(opt, text) != 0) {
         return -EINVAL;
     }

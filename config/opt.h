@@ -57,9 +57,13 @@ struct opt {
     const char *unit;    /* unit of a bare number for people: "MB", "s", "pages", ..., or NULL */
     const char *choices; /* OPT_ENUM: "auto|sync|mem" */
     const char *help;    /* one sentence */
-    size_t offset;       /* of the field in the section's struct */
+    size_t offset;       /* of the field in the section's struct: OPT_FIELD */
+    size_t size_bytes;   /* of that field; what the type needs (opt_section_check) */
     unsigned flags;
 };
+/* offset and size_bytes of a row, for the field of a struct. */
+#define OPT_FIELD(type, member)                                                                    \
+    .offset = offsetof(type, member), .size_bytes = sizeof(((type *)0)->member)
 
 struct opt_section {
     const char *name; /* "RandomUser"; for numbered sections the stem: "File" */
@@ -84,7 +88,8 @@ struct opt_where {
 void opt_section_defaults(const struct opt_section *section, void *settings);
 /* Release strings. */
 void opt_section_free(const struct opt_section *section, void *settings);
-/* Push every default, minimum and maximum through the parser: -EINVAL and text if a row is bad. */
+/* Push every default, minimum and maximum through the parser, and compare each field's size with the
+ * type: -EINVAL and text if a row is bad. */
 int opt_section_check(const struct opt_section *section, char text[OPT_TEXT_MAX]) OPT_CHECK;
 
 /* Row by name or alias, any case; NULL if unknown. */

@@ -198,6 +198,21 @@ static bool names_a_file(const char *path)
     return base[0] != '\0' && strcmp(base, ".") != 0 && strcmp(base, "..") != 0;
 }
 
+/* Under the single --dir, as a Windows path would be: else another disk than the one named would be
+ * tested in silence. */
+static int map_relative(const char *plain, const struct path_rules *rules, char **out,
+                        char text[OPT_TEXT_MAX])
+{
+    if (rules->dir_count > 1) {
+        snprintf(text, OPT_TEXT_MAX,
+                 "a relative name, and several --dir: write the whole path, or give one --dir");
+        return -EINVAL;
+    }
+    *out = rules->dir_count == 1 ? alloc_printf("%s/%s", rules->dirs[0], plain) : alloc_text(plain);
+    slashes_to_linux(rules->dir_count == 1 ? *out + strlen(rules->dirs[0]) : *out);
+    return 0;
+}
+
 int path_map(const char *name, const struct path_rules *rules, char **out, char text[OPT_TEXT_MAX])
 {
     char *owned;
@@ -211,11 +226,10 @@ int path_map(const char *name, const struct path_rules *rules, char **out, char 
         rc = -EINVAL;
     } else if (has_drive(plain) || is_unc(plain)) {
         rc = map_windows(plain, rules, &mapped, text);
-    } else {
+    } else if (plain[0] == '/') {
         mapped = alloc_text(plain);
-        if (plain[0] != '/') {
-            slashes_to_linux(mapped);
-        }
+    } else {
+        rc = map_relative(plain, rules, &mapped, text);
     }
     free(owned);
     if (rc == 0) {

@@ -3,8 +3,9 @@
  *
  * f:\sqliosim.mdx is looked up in the maps (f: = /mnt/data; the longest match wins and the rest of
  * the name is kept), else its last component goes under the single --dir, else it is an error that
- * names both remedies.  name:stream becomes name.stream.  Relative names stay relative to the
- * current directory, as with SQLIOSim.  A name that begins with '/' keeps its backslashes.
+ * names both remedies.  name:stream becomes name.stream.  A relative name goes under the single
+ * --dir, too, and is an error with several; without --dir it is relative to the current directory,
+ * as with SQLIOSim.  A name that begins with '/' keeps its backslashes.
  *
  * Nothing here looks at the file system.
  */

@@ -26,6 +26,7 @@ static bool needs_quotes(const char *value)
     return length > 0 && (paired || is_blank(value[0]) || is_blank(value[length - 1]));
 }
 
+/* A setting without effect that nobody made is a comment: reading it back warns of nothing. */
 static void dump_row(const struct opt *opt, const void *settings, bool comment, FILE *out)
 {
     char value[OPT_STRING_MAX + 1];
@@ -40,6 +41,8 @@ static void dump_rows(const struct opt_section *section, const void *settings,
 {
     for (size_t i = 0; i < section->count; i++) {
         bool later = section->later || (section->opts[i].flags & OPT_LATER) != 0;
+        if (later && keys[i].set)
+            fputs("; no effect in this version:\n", out);
         dump_row(&section->opts[i], settings, later && !keys[i].set, out);
     }
 }
@@ -48,7 +51,8 @@ void profile_dump(const struct profile *profile, FILE *out)
 {
     fputs("; pagestorm configuration: every setting in effect.  \"pagestorm config --list\" "
           "explains\n"
-          "; them.  A setting behind a ';' has no effect in this version.\n",
+          "; them.  A setting behind a ';' has no effect in this version; nor has one below a line\n"
+          "; that says so.\n",
           out);
     for (size_t i = 0; i < profile->section_count; i++) {
         const struct section_state *state = &profile->sections[i];

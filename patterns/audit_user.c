@@ -38,7 +38,7 @@ struct audit_user {
     int64_t cycles;      /* completed since the last pause */
 };
 
-#define FIELD(name) offsetof(struct audit_user_settings, name)
+#define FIELD(member) OPT_FIELD(struct audit_user_settings, member)
 
 static const struct opt audit_user_opts[] = {
     {.name = "UserCount",
@@ -47,7 +47,7 @@ static const struct opt audit_user_opts[] = {
      .min = "-1",
      .max = USERS_MAX_TEXT,
      .unit = "users",
-     .offset = FIELD(user_count),
+     FIELD(user_count),
      .help = "Number of audit users; -1 = two for each CPU, at most 8; 0 = none. The audit at the "
              "end of a cycle takes place in any case."},
     {.name = "BuffersValidated",
@@ -56,7 +56,7 @@ static const struct opt audit_user_opts[] = {
      .min = "1",
      .max = BUFFERS_MAX_TEXT,
      .unit = "pages",
-     .offset = FIELD(buffers_validated),
+     FIELD(buffers_validated),
      .help = "Pages that a user reads from the device and verifies in one cycle."},
     {.name = "DelayAfterCycles",
      .type = OPT_INT,
@@ -64,7 +64,7 @@ static const struct opt audit_user_opts[] = {
      .min = "0",
      .max = CYCLES_MAX_TEXT,
      .unit = "cycles",
-     .offset = FIELD(delay_after_cycles),
+     FIELD(delay_after_cycles),
      .help = "Cycles between two pauses; 0 = no pauses."},
     {.name = "AuditDelay",
      .type = OPT_MILLIS,
@@ -72,7 +72,7 @@ static const struct opt audit_user_opts[] = {
      .min = "0",
      .max = DAY_MS_TEXT,
      .unit = "ms",
-     .offset = FIELD(audit_delay_ns),
+     FIELD(audit_delay_ns),
      .help = "Length of the pause."},
 };
 

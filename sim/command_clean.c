@@ -163,6 +163,8 @@ static int remove_folder(const struct cleaning *c)
         fprintf(stderr, "error: %s: %s\n", c->directory, strerror(-error));
         return EXIT_CODE_INCOMPLETE;
     }
+    printf("removed %zu file%s and the %s\n", c->found_count, c->found_count == 1 ? "" : "s",
+           kept ? "report" : "folder with its report");
     if (kept)
         printf("%s stays: it holds %u other entr%s\n", c->directory, kept, kept == 1 ? "y" : "ies");
     return EXIT_CODE_OK;
@@ -177,7 +179,8 @@ static int clean(struct cleaning *c)
                 c->directory);
         return EXIT_CODE_USAGE;
     }
-    printf("files of the run in %s, and the folder itself:\n", c->directory);
+    printf("files of the run in %s, and the folder itself with report and evidence:\n",
+           c->directory);
     for (size_t i = 0; i < c->path_count; i++)
         look_at(c, c->paths[i]);
     fflush(stdout);
@@ -202,7 +205,8 @@ static void usage(FILE *out)
 {
     fputs("usage: pagestorm clean RUN_DIR [--yes]\n\n"
           "Remove the data and log files of the run whose results are in RUN_DIR, if they\n"
-          "still carry its mark, and then RUN_DIR. Lists them and asks; --yes does not ask.\n",
+          "still carry its mark, and then RUN_DIR with its report and evidence. Lists them and\n"
+          "asks; --yes does not ask.\n",
           out);
 }
 

@@ -159,6 +159,12 @@ void run_setup_free(struct run_setup *setup)
 
 /* ---- the plan for people ---- */
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 struct size_text {
     char text[UNITS_TEXT_MAX];
 };
@@ -170,36 +176,116 @@ static struct size_text size_of(uint64_t bytes)
     return out;
 }
 
+/* Where a file will be, whatever the current directory is; the path itself when nobody can tell. */
+static char *absolute_path(const char *path)
+{
+    char *directory = plan_directory_of(path);
+    char *real = realpath(directory, NULL);
+    char *absolute = real ? alloc_printf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name_of(path))
+                          : alloc_text(path);
+    free(real);
+    free(directory);
+    return absolute;
+}
+
+static void print_files(const struct plan *plan, FILE *out)
+{
+    for (unsigned i = 0; i < plan->file_count; i++) {
+        const struct plan_file *file = &plan->files[i];
+        char *path = absolute_path(file->path);
+        fprintf(out, "  %-8s %s  %s  database %u\n", file->is_log ? "log" : "data", path,
+                size_of(file->size_bytes).text, file->database + 1);
+        free(path);
+    }
+}
+
+/* Does the configuration say something of the section, other than that nobody is to run? */
+static bool asked_for(const struct profile *profile, const struct opt_section *section)
+{
+    char count[OPT_TEXT_MAX];
+    const struct opt *users = opt_find(section, "UserCount");
+    bool set = false;
+    for (size_t i = 0; i < section->count; i++)
+        set = set || profile_is_set(profile, section->name, section->opts[i].name);
+    if (!set || !users)
+        return set;
+    opt_get(users, profile_section(profile, section->name), count, sizeof count);
+    return strcmp(count, "0") != 0;
+}
+
+static void print_users(const struct run_setup *setup, FILE *out)
+{
+    const char *before = "";
+    fprintf(out, "  users    ");
+    for (size_t i = 0; i < patterns_count; i++) {
+        const struct pattern *pattern = patterns[i];
+        if (!pattern->user_count || !pattern->section)
+            continue;
+        const void *settings = profile_section(setup->profile, pattern->section->name);
+        int64_t users = pattern->user_count(settings, setup->plan.workers);
+        if (users == 0)
+            continue;
+        fprintf(out, "%s%s %" PRId64, before, pattern->name, users);
+        before = ", ";
+    }
+    if (!before[0])
+        fprintf(out, "none");
+    before = "; not simulated: ";
+    for (size_t i = 0; i < later_sections_count; i++) {
+        if (!asked_for(setup->profile, later_sections[i]))
+            continue;
+        fprintf(out, "%s%s", before, later_sections[i]->name);
+        before = ", ";
+    }
+    fputc('\n', out);
+}
+
+static void print_time(const struct run_setup *setup, FILE *out)
+{
+    char length[UNITS_TEXT_MAX];
+    int64_t cycles = profile_config(setup->profile)->test_cycles;
+    units_human_duration((int64_t)setup->plan.test_cycle_ns, length, sizeof length);
+    if (cycles == 0)
+        fprintf(out, "  time     cycles of %s until interrupted (Ctrl-C)", length);
+    else if (cycles == 1)
+        fprintf(out, "  time     %s of load", length);
+    else
+        fprintf(out, "  time     %" PRId64 " cycles of %s of load", cycles, length);
+    fprintf(out, ", then every page is read back%s\n", cycles == 1 ? "" : " in each");
+}
+
+static void print_replaced(const struct plan *plan, FILE *out)
+{
+    char message[FILE_MESSAGE_MAX];
+    struct file_mark mark;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (file_probe(plan->files[i].path, &mark, message) == FILE_OURS)
+            fprintf(out,
+                    "  note     %s is of an earlier run and will be replaced "
+                    "(DeleteFilesAtStartup)\n",
+                    plan->files[i].path);
+}
+
 void run_setup_print(const struct run_setup *setup, const char *engine, FILE *out)
 {
     const struct plan *plan = &setup->plan;
-    char length[UNITS_TEXT_MAX];
-    units_human_duration((int64_t)plan->test_cycle_ns, length, sizeof length);
     fprintf(out, "plan\n");
-    for (unsigned i = 0; i < plan->file_count; i++) {
-        const struct plan_file *file = &plan->files[i];
-        fprintf(out, "  %-8s %s  %s  database %u%s\n", file->is_log ? "log" : "data", file->path,
-                size_of(file->size_bytes).text, file->database + 1, file->sparse ? "  sparse" : "");
-    }
+    print_files(plan, out);
+    print_users(setup, out);
     fprintf(out, "  pool     %s\n", size_of(plan->pool_bytes).text);
     fprintf(out, "  workers  %u, %u I/Os outstanding each\n", plan->workers, plan->queue_depth);
     fprintf(out, "  engine   %s\n", engine);
     fprintf(out, "  seed     %" PRIu64 "%s\n", plan->seed,
             plan->seed_drawn ? " (drawn; --seed repeats it)" : "");
-    fprintf(out, "  time     %s of load, then every page is read back\n", length);
+    print_time(setup, out);
     fprintf(out, "  writes   about %s before the load begins\n",
             size_of(plan->bytes_to_write).text);
     for (unsigned i = 0; i < plan->note_count; i++)
         fprintf(out, "  note     %s\n", plan->notes[i]);
+    print_replaced(plan, out);
 }
 
 /* ---- paths ---- */
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static bool same_existing(const char *a, const char *b)
 {

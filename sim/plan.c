@@ -111,8 +111,7 @@ static int add_file(struct planner *p, const struct file_settings *file)
         .max_bytes = max < bytes ? bytes : max,
         .sparse = file->sparse && !file->log_file,
     };
-    if (!file->sparse || file->log_file)
-        p->plan->bytes_to_write += bytes;
+    p->plan->bytes_to_write += bytes; /* sparse ones too: the initial update writes every page */
     return 0;
 }
 
@@ -310,14 +309,16 @@ static int check_volume(struct planner *p, const struct volume *volume)
     uint64_t usable = available > reserve ? available - reserve : 0;
     if (volume->wanted_bytes <= usable)
         return 0;
+    /* Reserve=0 would mean the default rule. */
+    bool lower_helps = volume->wanted_bytes + (uint64_t)UNITS_MIB <= available;
     char *directory = plan_directory_of(volume->first);
-    int error = refuse(
-        p, -ENOSPC, EXIT_RESOURCE,
-        "%.300s: the files there need %s, but the file system has %s free, and %s of it stay "
-        "unused (Reserve); make the files smaller (--size, InitialSize), free space, or "
-        "lower the reserve (--set CONFIG.Reserve=MB)",
-        directory, human_size(volume->wanted_bytes).text, human_size(available).text,
-        human_size(reserve).text);
+    int error =
+        refuse(p, -ENOSPC, EXIT_RESOURCE,
+               "%.300s: the files there need %s, but the file system has %s free, of which %s must "
+               "stay free (Reserve); make the files smaller (--size, InitialSize) or free space%s",
+               directory, human_size(volume->wanted_bytes).text, human_size(available).text,
+               human_size(reserve).text,
+               lower_helps ? "; --set CONFIG.Reserve=1M lowers it" : "");
     free(directory);
     return error;
 }

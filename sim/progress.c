@@ -14,6 +14,7 @@
 #include "config/units.h"
 
 #define PLAIN_INTERVAL_NS (10 * NS_PER_S)
+#define RATE_INTERVAL_NS  (NS_PER_S / 10) /* a rate over less is none */
 #define LINE_MAX_CHARS    240
 #define BYTES_MB          1048576.0
 #define CLEAR_LINE        "\r\033[K"
@@ -56,10 +57,14 @@ static void add_ops(const struct stats *stats, uint64_t *ops, uint64_t *bytes)
 static void sample_rates(struct progress *progress, const struct run *run)
 {
     uint64_t ops = 0, bytes = 0, now = clock_now_ns(run->clock);
+    bool begun = progress->sample_ns != 0;
+    if (begun && now - progress->sample_ns < RATE_INTERVAL_NS)
+        return;
     for (unsigned i = 0; i < run->worker_count; i++)
         add_ops(&run->workers[i].stats, &ops, &bytes);
     double seconds = (double)(now - progress->sample_ns) / (double)NS_PER_S;
-    if (progress->sample_ns && seconds > 0) {
+    if (begun) {
+        progress->rates_known = true;
         progress->iops = (double)(ops - progress->ops) / seconds;
         progress->mb_per_s = (double)(bytes - progress->bytes) / seconds / BYTES_MB;
     }
@@ -103,11 +108,12 @@ static uint64_t integrity_findings(const struct run *run)
 static void line_make(const struct progress *progress, const struct run *run, char *out,
                       size_t out_size_bytes)
 {
-    char far[80];
+    char far[80], rates[80] = "- IOPS  - MB/s";
     how_far(run, far, sizeof far);
-    snprintf(out, out_size_bytes, "%s  %s  findings %" PRIu64 "  %.0f IOPS  %.1f MB/s",
-             phase_text(run->phase), far, integrity_findings(run), progress->iops,
-             progress->mb_per_s);
+    if (progress->rates_known)
+        snprintf(rates, sizeof rates, "%.0f IOPS  %.1f MB/s", progress->iops, progress->mb_per_s);
+    snprintf(out, out_size_bytes, "%s  %s  findings %" PRIu64 "  %s", phase_text(run->phase), far,
+             integrity_findings(run), rates);
 }
 
 /* ---- saying it ---- */
@@ -143,7 +149,7 @@ static void phases_follow(struct progress *progress, const struct run *run)
     progress->phase_known = true;
     progress->phase = run->phase;
     progress->sample_ns = 0;
-    progress->iops = progress->mb_per_s = 0;
+    progress->rates_known = false;
 }
 
 void progress_show(void *context, const struct run *run)
@@ -156,8 +162,9 @@ void progress_show(void *context, const struct run *run)
     pthread_mutex_lock(&progress->lock);
     phases_follow(progress, run);
     bool due = now - progress->shown_ns >= PLAIN_INTERVAL_NS;
-    if (progress->terminal || due) {
+    if (progress->terminal || due || progress->sample_ns == 0) /* 0: the phase begins */
         sample_rates(progress, run);
+    if (progress->terminal || due) {
         line_make(progress, run, line, sizeof line);
         progress->shown_ns = now;
         fprintf(progress->out, progress->terminal ? CLEAR_LINE "%.79s" : "%s\n", line);

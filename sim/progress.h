@@ -22,6 +22,7 @@ struct progress {
     uint64_t shown_ns;  /* of the last plain line; machine's clock */
     uint64_t sample_ns; /* run clock, of the rates */
     uint64_t ops, bytes;
+    bool rates_known; /* of this phase */
     double iops, mb_per_s;
 };
 

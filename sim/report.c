@@ -187,6 +187,13 @@ static bool all_direct(const struct report *report)
     return true;
 }
 
+static bool was_loaded(const struct report *report)
+{
+    const struct stream_stats *main_part = report->stats->streams[PHASE_stress];
+    return main_part[STREAM_page_read].ops || main_part[STREAM_audit_read].ops ||
+           report->stats->counters.page_hits;
+}
+
 static void freeze_verdict(struct report *report)
 {
     const struct counters *counters = &report->stats->counters;
@@ -197,6 +204,7 @@ static void freeze_verdict(struct report *report)
         .pages_quarantined = report->pages_quarantined,
         .pages_verified = counters->pages_verified,
         .log_blocks_verified = counters->log_blocks_verified,
+        .loaded = was_loaded(report),
         .complete = report->complete,
         .direct = all_direct(report),
         .interrupted = report->interrupted != 0,

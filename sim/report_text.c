@@ -95,6 +95,46 @@ static void write_findings(const struct report *report, FILE *out)
         fprintf(out, "and %u more findings: see the report\n", kept - shown);
 }
 
+/* The first evidence file, and how many more there are. */
+static void write_evidence(const struct report *report, FILE *out)
+{
+    const struct findings *findings = &report->run->findings;
+    const struct finding *first = NULL;
+    unsigned more = 0;
+    for (unsigned i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        if (finding->amended || !finding->evidence[0])
+            continue;
+        if (first)
+            more++;
+        else
+            first = finding;
+    }
+    if (!first || !report->out_dir)
+        return;
+    fprintf(out, "\nevidence: %s/evidence/%s\n", report->out_dir, first->evidence);
+    if (more)
+        fprintf(out, "  and of %u more finding%s in %s/evidence\n", more, more == 1 ? "" : "s",
+                report->out_dir);
+}
+
+static void write_advice(const struct report *report, FILE *out)
+{
+    const struct run *run = report->run;
+    if (report->integrity.grade != GRADE_FAIL)
+        return;
+    write_evidence(report, out);
+    fputs("\nwhat to do next:\n", out);
+    if (run->findings.stop_on_error &&
+        atomic_load(&((struct run *)(uintptr_t)run)->stop) == RUN_STOP_ERROR)
+        fputs("  the run stopped at the first fault (StopOnError): --stop-on-error=no looks for "
+              "more\n",
+              out);
+    if (report->out_dir && !run->settings->delete_files_at_shutdown)
+        fprintf(out, "  pagestorm verify %s checks every page\n", report->out_dir);
+    fputs("  do not put databases here; give the evidence (.txt) to the storage vendor\n", out);
+}
+
 static void write_axis(const char *name, const struct axis *axis, FILE *out)
 {
     fprintf(out, "%-11s %-11s %s\n", name, grade_name(axis->grade), axis->reason);
@@ -135,6 +175,7 @@ static int write_text(const struct report *report, FILE *out)
 {
     int error = write_phases(report, out);
     write_findings(report, out);
+    write_advice(report, out);
     fputc('\n', out);
     int verdict = report_text_verdict(report, out);
     return error ? error : verdict;

@@ -99,6 +99,11 @@ static void integrity_axis(const struct verdict_facts *f, struct axis *axis)
         axis_set(axis, GRADE_WARN,
                  "%s pages are in doubt after write errors; every other page was read back",
                  count_text(f->pages_indeterminate + f->pages_quarantined).text);
+    } else if (!f->loaded) {
+        axis_set(axis, GRADE_WARN,
+                 "no load was run: the configuration asks for no user that this version simulates; "
+                 "only the initial write of %s pages was checked",
+                 pages.text);
     } else if (!f->direct) {
         axis_set(axis, GRADE_WARN,
                  "%s pages and %s log blocks checked, every written page read back, but without "

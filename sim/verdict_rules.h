@@ -32,6 +32,7 @@ struct verdict_facts {
     uint64_t integrity_findings; /* severity integrity, healed or not */
     uint64_t io_errors;          /* severity io_error, blame not another process */
     uint64_t foreign_writes;     /* severity io_error, blame another process: the run is void */
+    bool loaded;                 /* users read, changed or audited pages in the main part */
     bool complete;               /* every phase reached its end, the final audit included */
     bool direct;                 /* O_DIRECT in effect on every file */
     bool interrupted;            /* by a signal */

@@ -232,13 +232,15 @@ static void by_ledger(struct owed_page *p)
     struct ledger_view view = ledger_view(p->set->ledger, p->file->row->uid, p->page_no);
     if (view.state == LEDGER_NEVER_WRITTEN)
         never_written(p, view);
-    else if (view.state == LEDGER_QUARANTINED)
-        count(p, VERIFY_COUNT_pages_known_bad);
     else if (view.state == LEDGER_FREED)
         count(p, VERIFY_COUNT_pages_not_judged);
     else {
         if (view.state == LEDGER_IN_FLIGHT) /* whoever wrote it is gone */
             view.state = LEDGER_INDETERMINATE;
+        if (view.state == LEDGER_QUARANTINED) { /* is it still wrong? */
+            count(p, VERIFY_COUNT_pages_known_bad);
+            view.state = view.issued == view.acked ? LEDGER_QUIET : LEDGER_INDETERMINATE;
+        }
         if (p->kind == SYSPAGE_NONE)
             data_page_by_ledger(p, view);
         else

@@ -52,7 +52,7 @@ sanitizer_suite() { # PRESET COMPILER FLAG LABELS FACTOR
     build_quietly "$1" "$folder"
     TEST_SCALE=$(scaled "$5")
     export TEST_SCALE
-    export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}"
+    export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=1}"
     export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
     export TSAN_OPTIONS="${TSAN_OPTIONS:-second_deadlock_stack=1}"
     cd "$folder"

@@ -8,6 +8,7 @@
  *
  *  - the log is whole up to the durable end, and has every change up to there that its live part
  *    covers; what was acknowledged as committed lies before that end;
+ *  - every change up to there that its page on disk lacks is in the log, so that it can be redone;
  *  - no page is newer than the end of the log;
  *  - a page holds a generation between its last durable and its newest sent one; torn it is only
  *    where a write was under way at the cut.
@@ -23,14 +24,14 @@
 #include "tests/model/seeds.h"
 
 #define EPISODES      300
-#define STEPS         1500
+#define STEPS         4000
 #define PAGES         128 /* of the file; the first ten are system pages */
 #define FIRST_PAGE    10
 #define CLIENTS       6
-#define CHANGES_MAX   8 /* of a transaction */
-#define LOG_BYTES_MAX 9000
+#define CHANGES_MAX   8     /* of a transaction */
+#define LOG_BYTES_MAX 20000 /* so that an episode uses its VLFs more than once */
 #define GATHERS       4
-#define HISTORY_MAX   (STEPS * 2)
+#define HISTORY_MAX   STEPS
 
 struct model_page {
     uint64_t changed; /* in memory */
@@ -91,7 +92,8 @@ struct world {
     uint64_t checkpoints_before, durable_end_before;
     uint64_t newest_commit; /* position of the newest acknowledged commit */
     unsigned commits, reads, checkpoints;
-    bool write_through;
+    bool write_through, sends;
+    uint64_t checkpoint_rarity; /* with few of them the log fills up */
 };
 
 static enum task_result client_woken(struct task *task)
@@ -339,6 +341,26 @@ static bool checkpoint_runs(const struct world *w)
     return w->checkpoint && atomic_load(&w->core.run->tasks_running) > 0;
 }
 
+static bool vlf_is_kept(const struct wal *wal, uint32_t fseq)
+{
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        if (wal->vlfs[i].header.fseq == fseq)
+            return wal->vlfs[i].in_use;
+    return false;
+}
+
+/* What recovery would need is not given back: changes that are not on the device for certain. */
+static void check_vlfs_kept(const struct world *w)
+{
+    for (unsigned i = 0; i < w->history_count; i++) {
+        const struct change *c = &w->history[i];
+        if (c->generation > w->pages[c->page_no].floor &&
+            !vlf_is_kept(w->core.wal, (uint32_t)(c->position >> 32)))
+            fail_msg("the log of page %u generation %ju was given back", c->page_no,
+                     (uintmax_t)c->generation);
+    }
+}
+
 /* One that is complete made durable what was dirty when it began. */
 static void checkpoint_settle(struct world *w)
 {
@@ -349,6 +371,8 @@ static void checkpoint_settle(struct world *w)
         if (w->pages[page_no].floor < w->pages[page_no].snapshot)
             w->pages[page_no].floor = w->pages[page_no].snapshot;
     w->checkpoints += complete;
+    note_sent(w);
+    check_vlfs_kept(w);
     actor_free(w->checkpoint);
     free(w->checkpoint);
     w->checkpoint = NULL;
@@ -447,17 +471,20 @@ static void take_record(void *context, const struct log_record_view *record)
     fail_msg("the log has a change of page %u that nobody made", change.page_no);
 }
 
-static void check_log(struct world *w, struct log_scan *scan)
+/* The durable end as it was promised: the log writer's own may be that of a fresh VLF header. */
+static uint64_t promised_end(const struct world *w)
 {
-    struct found found = {.world = w};
-    /* what was promised of blocks: the log writer's own end may be that of a fresh VLF header */
-    struct ledger_file *row = ledger_file_at(w->core.run->ledger, CORE_LOG_UID);
-    uint64_t durable_end = atomic_load(&row->log_durable_position);
+    return atomic_load(&ledger_file_at(w->core.run->ledger, CORE_LOG_UID)->log_durable_position);
+}
+
+/* Fills found->changes. */
+static void check_log(struct world *w, struct log_scan *scan, struct found *found)
+{
+    uint64_t durable_end = promised_end(w);
     if (durable_end == 0) /* not even the new file's VLF headers were flushed; nothing is owed */
         return;
-    found.changes = calloc(HISTORY_MAX, 1);
     scan->on_record = take_record;
-    scan->context = &found;
+    scan->context = found;
     core_scan(&w->core, scan);
     /* Behind the durable end blocks may be missing in any order. */
     for (size_t i = 0; i < scan->damage_count; i++)
@@ -465,16 +492,16 @@ static void check_log(struct world *w, struct log_scan *scan)
     assert_true(durable_end <= scan->end_position);
     for (unsigned i = 0; i < w->history_count; i++) {
         const struct change *c = &w->history[i];
-        bool owed = c->position < durable_end && c->position >> 32 >= found.first_fseq;
-        if (owed && !found.changes[i])
+        bool owed = c->position < durable_end && c->position >> 32 >= found->first_fseq;
+        if (owed && !found->changes[i])
             fail_msg("page %u generation %ju is durable and not in the log", c->page_no,
                      (uintmax_t)c->generation);
     }
-    free(found.changes);
 }
 
-static void check_page(struct world *w, uint32_t page_no, const uint8_t *image,
-                       uint64_t log_end_position)
+/* The generation that the page has for certain. */
+static uint64_t check_page(struct world *w, uint32_t page_no, const uint8_t *image,
+                           uint64_t log_end_position)
 {
     const struct model_page *page = &w->pages[page_no];
     bool under_way = page->sent > page->acked;
@@ -483,7 +510,7 @@ static void check_page(struct world *w, uint32_t page_no, const uint8_t *image,
         if (!under_way && w->write_through)
             fail_msg("page %u is torn, and no write was under way", page_no);
         assert_true(page->sent > page->floor);
-        return;
+        return page->floor;
     }
     uint64_t generation = image_generation(image);
     if (generation < page->floor || generation > page->sent)
@@ -491,21 +518,39 @@ static void check_page(struct world *w, uint32_t page_no, const uint8_t *image,
                  (uintmax_t)generation, (uintmax_t)page->floor, (uintmax_t)page->sent);
     if (generation)
         assert_true(lsn_position(page_lsn(image)) < log_end_position);
+    return generation;
+}
+
+/* Changes of the page that recovery would have to redo are there to be redone. */
+static void check_redo(const struct world *w, const struct found *found, uint32_t page_no,
+                       uint64_t generation)
+{
+    uint64_t durable_end = promised_end(w);
+    for (unsigned i = 0; i < w->history_count; i++) {
+        const struct change *c = &w->history[i];
+        bool owed = c->page_no == page_no && c->generation > generation;
+        if (owed && c->position < durable_end && !found->changes[i])
+            fail_msg("page %u has generation %ju, and the log has lost generation %ju", page_no,
+                     (uintmax_t)generation, (uintmax_t)c->generation);
+    }
 }
 
 static void check_files(struct world *w)
 {
     struct log_scan *scan = calloc(1, sizeof *scan);
     uint8_t image[PAGE_BYTES];
-    check_log(w, scan);
+    struct found found = {.changes = calloc(HISTORY_MAX, 1), .world = w};
+    check_log(w, scan, &found);
     int fd = open(w->core.data->file.path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     for (uint32_t page_no = FIRST_PAGE; page_no < PAGES; page_no++) {
         off_t offset = (off_t)page_no * PAGE_BYTES;
         assert_int_equal(pread(fd, image, sizeof image, offset), sizeof image);
-        check_page(w, page_no, image, scan->end_position);
+        uint64_t generation = check_page(w, page_no, image, scan->end_position);
+        check_redo(w, &found, page_no, generation);
     }
     close(fd);
+    free(found.changes);
     free(scan);
 }
 
@@ -523,6 +568,8 @@ static struct world *world_begin(uint64_t seed, const char *directory)
     struct world *w = calloc(1, sizeof *w);
     rng_split(&w->rng, seed, DRAWN_PURPOSE, 1);
     w->write_through = rng_below(&w->rng, 3) > 0;
+    w->sends = rng_below(&w->rng, 2);
+    w->checkpoint_rarity = 1ull << rng_below(&w->rng, 8);
     struct sim_options options = {
         .seed = seed,
         .directory = directory,
@@ -531,6 +578,8 @@ static struct world *world_begin(uint64_t seed, const char *directory)
         .pool_bytes = (8 + rng_below(&w->rng, 56)) * PAGE_BYTES,
         .settings = {{"CONFIG", "WriteThrough", w->write_through ? "TRUE" : "FALSE"},
                      {"CONFIG", "SectorSize", rng_below(&w->rng, 2) ? "512" : "4096"}}};
+    if (rng_below(&w->rng, 2)) /* much happens during one checkpoint */
+        options.device = (struct mem_device_config){.channels = 2, .write_ns = 4 * NS_PER_MS};
     core_begin(&w->core, &options);
     for (unsigned i = 0; i < CLIENTS; i++)
         client_init(&w->clients[i], w);
@@ -543,14 +592,15 @@ static void random_step(struct world *w)
 {
     switch (rng_below(&w->rng, 16)) {
     case 0:
-        send_some(w);
+        if (w->sends)
+            send_some(w);
         break;
     case 1:
     case 2:
         audit_step(w);
         break;
     case 3:
-        if (rng_below(&w->rng, 8) == 0)
+        if (rng_below(&w->rng, w->checkpoint_rarity) == 0)
             checkpoint_start(w);
         break;
     case 4:

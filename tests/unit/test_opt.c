@@ -303,7 +303,7 @@ struct sample {
     char *name;
 };
 
-#define FIELD(member) .offset = offsetof(struct sample, member)
+#define FIELD(member) OPT_FIELD(struct sample, member)
 
 static const struct opt sample_opts[] = {
     {.name = "Flag", .type = OPT_BOOL, .def = "TRUE", .help = "h", FIELD(flag)},

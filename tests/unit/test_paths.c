@@ -47,11 +47,25 @@ static void linux_names_stay_as_they_are(void **state)
 {
     (void)state;
     expect("/mnt/x/sqliosim.mdx", &with_dir, "/mnt/x/sqliosim.mdx");
-    expect("sqliosim.mdx", &with_dir, "sqliosim.mdx");
+    expect("sqliosim.mdx", &no_rules, "sqliosim.mdx");
     expect("./d/sqliosim.mdx", &no_rules, "./d/sqliosim.mdx");
     expect("/mnt/a:b/x.mdx", &no_rules, "/mnt/a:b/x.mdx");
     expect("/mnt/back\\slash.mdx", &no_rules, "/mnt/back\\slash.mdx");
     expect("/dev/sdb", &with_dir, "/dev/sdb");
+}
+
+static void relative_names_go_under_the_single_dir(void **state)
+{
+    (void)state;
+    static const char *const dirs[] = {"/mnt/a", "/mnt/b"};
+    struct path_rules one = {.dirs = dirs, .dir_count = 1}, two = {.dirs = dirs, .dir_count = 2};
+    char text[OPT_TEXT_MAX] = "";
+    char *mapped = NULL;
+    assert_int_equal(path_map("sqliosim.mdx:replica", &one, &mapped, text), 0);
+    assert_string_equal(mapped, "/mnt/a/sqliosim.mdx.replica");
+    free(mapped);
+    assert_int_equal(path_map("sqliosim.mdx", &two, &mapped, text), -EINVAL);
+    assert_non_null(strstr(text, "several --dir"));
 }
 
 static void relative_windows_names_get_slashes(void **state)
@@ -170,7 +184,7 @@ static void apply_renames_files_and_places_errors(void **state)
     assert_int_equal(paths_apply(profile, &with_dir), 0);
     assert_string_equal(profile_file(profile, 0)->file_name, "/mnt/d/a.mdx");
     assert_null(profile_file(profile, 1)->file_name);
-    assert_string_equal(profile_file(profile, 2)->file_name, "b.mdx.s");
+    assert_string_equal(profile_file(profile, 2)->file_name, "/mnt/d/b.mdx.s");
     assert_int_equal(profile_set(profile, "File1", "FileName", "z:\\a.mdx", where), 0);
     assert_int_equal(paths_apply(profile, &no_rules), -EINVAL);
     const struct diag *diag = profile_diag_at(profile, profile_diag_count(profile) - 1);
@@ -210,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(linux_names_stay_as_they_are),
+        cmocka_unit_test(relative_names_go_under_the_single_dir),
         cmocka_unit_test(relative_windows_names_get_slashes),
         cmocka_unit_test(a_drive_goes_under_the_single_dir),
         cmocka_unit_test(a_drive_without_a_place_names_both_remedies),

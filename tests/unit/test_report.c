@@ -118,6 +118,7 @@ static int make_run(void **state)
         (struct run_phase_time){.start_ns = 1, .end_ns = 1 + STRESS_NS, .complete = true};
     run->phase = PHASE_stress;
     run->audited = true;
+    run->main_stats.counters.page_hits = 1; /* a load ran */
     *state = made;
     return 0;
 }

@@ -655,7 +655,8 @@ static void the_two_volumes_sample_is_complete(void **state)
     bool log_apart = true;
 
     load_sample(profile, "two-volumes.ini");
-    assert_int_equal(paths_apply(profile, &(struct path_rules){.dirs = NULL}), 0);
+    static const char *const maps[] = {"d:=/mnt/data", "l:=/mnt/log"};
+    assert_int_equal(paths_apply(profile, &(struct path_rules){.maps = maps, .map_count = 2}), 0);
     assert_int_equal(profile_finish(profile), 0);
     assert_int_equal(profile_check_files(profile), 0);
     assert_int_equal(profile_diag_count(profile), 0);

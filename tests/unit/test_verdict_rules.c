@@ -17,6 +17,7 @@ static struct verdict_facts good_facts(void)
         .pages_seen = 1000,
         .pages_verified = 4211900,
         .log_blocks_verified = 96012,
+        .loaded = true,
         .complete = true,
         .direct = true,
     };
@@ -122,7 +123,7 @@ static void a_foreign_writer_makes_the_run_void(void **state)
 
 static void nothing_moved_is_not_tested_and_incomplete(void **state)
 {
-    struct verdict_facts facts = {.complete = true, .direct = true};
+    struct verdict_facts facts = {.loaded = true, .complete = true, .direct = true};
     (void)state;
     struct verdict_grades grades = grades_of(facts);
     assert_int_equal(grades.integrity.grade, GRADE_NOT_TESTED);
@@ -192,9 +193,26 @@ static void grades_have_the_words_of_the_report(void **state)
     assert_string_equal(grade_name(GRADE_INCOMPLETE), "INCOMPLETE");
 }
 
+static void no_load_is_a_warning(void **state)
+{
+    (void)state;
+    struct verdict_facts facts = {.pages_written = 10,
+                                  .pages_seen = 10,
+                                  .pages_verified = 10,
+                                  .log_blocks_verified = 1,
+                                  .complete = true,
+                                  .direct = true};
+    struct verdict_grades grades;
+    verdict_grades_make(&facts, &grades);
+    assert_int_equal(grades.integrity.grade, GRADE_WARN);
+    assert_non_null(strstr(grades.integrity.reason, "no load was run"));
+    assert_int_equal(grades.exit_code, EXIT_CODE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_load_is_a_warning),
         cmocka_unit_test(a_clean_run_is_pass_and_0),
         cmocka_unit_test(the_sentences_are_those_of_the_report),
         cmocka_unit_test(one_finding_is_fail_and_1),
