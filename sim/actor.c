@@ -66,7 +66,8 @@ static enum task_result yield_begin(struct actor *actor)
 
 static enum task_result compute_begin(struct actor *actor)
 {
-    if (run_stopping(actor->run))
+    if (run_stopping(actor->run) ||
+        clock_now_ns(actor->run->clock) >= actor->run->phase_deadline_ns)
         return TASK_DONE;
     int64_t cycles = actor->op.compute_cycles;
     int64_t now = cycles < CPU_CYCLES_PER_TURN ? cycles : CPU_CYCLES_PER_TURN;

@@ -26,7 +26,7 @@ static const char usage[] =
 
 struct tally {
     unsigned cases, passed, not_run;
-    unsigned injected, caught, named, others;
+    unsigned faults, caught, named, others;
 };
 
 static const char *yes_no(const struct selftest_case *test, bool value)
@@ -38,7 +38,7 @@ static const char *yes_no(const struct selftest_case *test, bool value)
 
 static void print_head(void)
 {
-    printf("%4s  %-20s %-50s %8s %6s %5s %6s  %s\n", "case", "class", "fault", "injected", "caught",
+    printf("%4s  %-20s %-50s %8s %6s %5s %6s  %s\n", "case", "class", "fault", "applied", "caught",
            "named", "others", "result");
 }
 
@@ -60,7 +60,7 @@ static void count_case(struct tally *tally, const struct selftest_case *test,
     bool fault = test->expected != VERDICT_NONE;
     tally->cases++;
     tally->passed += selftest_passed(test, result);
-    tally->injected += fault && result->injected;
+    tally->faults += fault;
     tally->caught += fault && result->caught;
     tally->named += fault && result->named;
     tally->others += result->others;
@@ -82,6 +82,22 @@ static void run_one(size_t index, const struct selftest_config *config, struct t
     count_case(tally, test, &result);
 }
 
+/* The last line; the exit code. */
+static int conclude(const struct tally *tally, uint64_t seed)
+{
+    bool passed = tally->passed == tally->cases;
+    if (tally->not_run)
+        printf("%u cases could not be run\n", tally->not_run);
+    printf("%s: %u of %u cases as they must be; of %u with a fault %u caught, %u named; %u findings "
+           "that were not asked for; seed %" PRIu64 "\n",
+           !passed          ? "FAIL"
+           : tally->not_run ? "INCOMPLETE"
+                            : "PASS",
+           tally->passed, tally->cases, tally->faults, tally->caught, tally->named, tally->others,
+           seed);
+    return !passed ? 1 : tally->not_run ? 3 : 0;
+}
+
 static int run_all(const struct selftest_config *config, size_t only)
 {
     struct tally tally = {0};
@@ -89,15 +105,7 @@ static int run_all(const struct selftest_config *config, size_t only)
     for (size_t i = 0; i < selftest_case_count; i++)
         if (only == 0 || only == i + 1)
             run_one(i, config, &tally);
-    printf("%u cases, %u as they must be; %u faults injected, %u caught, %u named; %u findings "
-           "that were not asked for; seed %" PRIu64 "\n",
-           tally.cases, tally.passed, tally.injected, tally.caught, tally.named, tally.others,
-           config->seed);
-    if (tally.not_run) {
-        printf("%u cases could not be run\n", tally.not_run);
-        return tally.passed == tally.cases ? 3 : 1;
-    }
-    return tally.passed == tally.cases ? 0 : 1;
+    return conclude(&tally, config->seed);
 }
 
 /* ---- the command line ---- */

@@ -106,6 +106,8 @@ static enum task_result judge_chunk(struct actor *actor)
     if (audit->in_flight)
         return TASK_PARK;
     while (audit->index < audit->chunk_count) {
+        if (run_stopping(actor->run)) /* badly broken storage has a fault on every page */
+            return TASK_DONE;
         if (audit->req.result)
             return read_alone(actor);
         unsigned i = audit->index++;

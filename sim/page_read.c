@@ -10,7 +10,8 @@
 
 #include "sim/page_fault.h"
 
-#define READER_PAGES 5
+#define READER_PAGES         5
+#define PATIENT_FINDINGS_MAX 16 /* from then on re-reads follow without pauses */
 
 int page_reader_init(struct page_reader *reader, struct run *run, struct task *task,
                      const char *actor)
@@ -199,16 +200,24 @@ void page_read_continue(struct page_reader *reader, struct data_file *file, uint
     read_submit(reader);
 }
 
+/* Where many pages are wrong, waiting for each would take the night. */
+static bool is_patient(struct page_reader *reader)
+{
+    return findings_count(&reader->run->findings, SEVERITY_INTEGRITY) < PATIENT_FINDINGS_MAX;
+}
+
 /* The next rung: at once, after a pause, through a fresh descriptor; false at the end. */
 static bool reread(struct page_reader *reader)
 {
     if (reader->attempt > REREADS_MAX)
         return false;
+    if (run_stopping(reader->run) && reader->attempt >= REREADS_AT_ONCE)
+        return false;
     reader->attempt++;
     reader->task->worker->stats.counters.read_retries++;
     if (reader->attempt > REREADS_MAX && !cold_open(reader))
         return false;
-    if (reader->attempt > REREADS_AT_ONCE) {
+    if (reader->attempt > REREADS_AT_ONCE && is_patient(reader)) {
         unsigned shift = reader->attempt - REREADS_AT_ONCE - 1; /* 1, 2, 4 ... ms, 2 s in all */
         uint64_t now = clock_now_ns(reader->run->clock);
         reader->resume_ns = now + (NS_PER_MS << (shift > 9 ? 9 : shift));

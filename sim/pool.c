@@ -241,6 +241,13 @@ static enum pool_get frame_use(struct frame *frame, struct task *task, struct fr
     }
 }
 
+/* A frame that was taken and is not needed after all: others may have begun to wait meanwhile. */
+static void free_list_return(struct pool *pool, struct frame *frame)
+{
+    free_list_put(pool, frame);
+    pool_wake_frame_waiters(pool);
+}
+
 /* Under the partition lock: the page is the caller's to fill. */
 static void frame_enter(struct pool *pool, struct frame *fresh, uint64_t key)
 {
@@ -276,7 +283,7 @@ enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struc
     }
     pthread_mutex_unlock(lock);
     if (frame)
-        free_list_put(pool, fresh);
+        free_list_return(pool, fresh);
     return got;
 }
 
@@ -293,7 +300,7 @@ struct frame *pool_take(struct pool *pool, uint64_t key)
     pthread_mutex_unlock(lock);
     if (!there)
         return fresh;
-    free_list_put(pool, fresh);
+    free_list_return(pool, fresh);
     return NULL;
 }
 

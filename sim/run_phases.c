@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,20 +245,39 @@ static void files_flush(struct run *run)
     }
 }
 
-/* Replaced or cut while we worked?  truncated: known already. */
+/* Replaced, cut or grown while we worked? */
+static enum verdict identity_verdict(int error)
+{
+    switch (error) {
+    case -ENOENT:
+    case -ESTALE:
+        return VERDICT_file_replaced;
+    case -ENODATA:
+        return VERDICT_truncated_file;
+    case -EFBIG:
+        return VERDICT_foreign_write;
+    default: /* it could not be asked: the reads have told, or will */
+        return VERDICT_NONE;
+    }
+}
+
+/* truncated: known already. */
 static void file_check(struct run *run, const struct file *file, bool truncated)
 {
     uint64_t now_bytes = 0;
-    int error = file_check_identity(file, &now_bytes);
-    bool replaced = error == -ENOENT || error == -ESTALE;
-    if (!error || (!replaced && truncated))
+    enum verdict verdict = identity_verdict(file_check_identity(file, &now_bytes));
+    if (verdict == VERDICT_NONE || (verdict == VERDICT_truncated_file && truncated))
         return;
     struct finding finding = {
-        .verdict = replaced ? VERDICT_file_replaced : VERDICT_truncated_file,
+        .verdict = verdict,
         .file_uid = file->mark.file_uid,
-        .offset = replaced ? 0 : now_bytes,
+        .offset = verdict == VERDICT_file_replaced ? 0 : now_bytes,
     };
     snprintf(finding.file, sizeof finding.file, "%s", file->path);
+    if (verdict != VERDICT_file_replaced)
+        snprintf(finding.detail, sizeof finding.detail,
+                 "the file has %" PRIu64 " bytes, this run gave it %" PRIu64, now_bytes,
+                 (uint64_t)file->target.size_bytes);
     finding_report(&run->findings, &finding, NULL);
 }
 

@@ -11,3 +11,4 @@ for notes in notes.txt evidence/mine.txt; do
     [ "$(cat "$WORK/result/$notes")" = mine ] || fail "$notes is gone"
 done
 [ ! -e "$WORK/result/ledger" ] || fail "the ledger is still there"
+grep -qx 'removed 2 files and the report' "$WORK/out" || fail "not what was removed"

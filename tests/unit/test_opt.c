@@ -513,6 +513,23 @@ static void the_table_check_finds_a_bad_row(void **state)
     check_row_with(row, "missing");
 }
 
+/* An integer is stored in 8 bytes: in a bool it would overwrite its neighbours, at any offset. */
+static void the_table_check_finds_a_field_of_another_size(void **state)
+{
+    (void)state;
+    struct opt row = sample_opts[1];
+
+    row.offset = offsetof(struct sample, flag);
+    row.size_bytes = sizeof(bool);
+    check_row_with(row, "its type needs 8");
+    row = sample_opts[0];
+    row.size_bytes = sizeof(int64_t);
+    check_row_with(row, "its type needs 1");
+    row = sample_opts[0];
+    row.size_bytes = 0; /* a row without OPT_FIELD */
+    check_row_with(row, "its type needs 1");
+}
+
 static void the_table_check_finds_rows_that_share_a_name_or_a_field(void **state)
 {
     (void)state;
@@ -674,6 +691,7 @@ int main(void)
         cmocka_unit_test(strings_with_control_characters_or_no_end_are_refused),
         cmocka_unit_test(get_gives_the_text_that_set_understands),
         cmocka_unit_test(the_table_check_finds_a_bad_row),
+        cmocka_unit_test(the_table_check_finds_a_field_of_another_size),
         cmocka_unit_test(the_table_check_finds_rows_that_share_a_name_or_a_field),
         cmocka_unit_test(every_table_that_ships_is_sound),
         cmocka_unit_test(config_has_the_documented_defaults),

@@ -633,6 +633,20 @@ static void the_dump_of_odd_values_reloads_to_equal_settings(void **state)
     profile_free(reloaded);
 }
 
+static void the_dump_marks_what_is_set_without_effect(void **state)
+{
+    struct profile *profile = *state;
+
+    assert_int_equal(profile_set(profile, "CONFIG", "Affinity", "0xff", line(1)), 0);
+    assert_int_equal(profile_set(profile, "ReadAheadUser", "UserCount", "3", line(1)), 0);
+    assert_int_equal(profile_finish(profile), 0);
+    char *text = dumped(profile);
+    assert_non_null(strstr(text, "\n; no effect in this version:\nAffinity=0xff\n"));
+    assert_non_null(strstr(text, "\n; no effect in this version:\nUserCount=3\n"));
+    assert_non_null(strstr(text, "\n;BuffersRAMin=32\n")); /* nobody set it */
+    free(text);
+}
+
 static void the_list_names_every_option_within_100_columns(void **state)
 {
     struct profile *profile = *state;
@@ -714,6 +728,7 @@ int main(void)
         CASE(a_sparse_log_is_warned_of),
         CASE(the_dump_of_defaults_reloads_to_the_same_without_a_word),
         CASE(the_dump_of_odd_values_reloads_to_equal_settings),
+        CASE(the_dump_marks_what_is_set_without_effect),
         CASE(the_list_names_every_option_within_100_columns),
         CASE(sections_are_found_by_name),
     };

@@ -97,7 +97,36 @@ static void after_ten_seconds_there_is_a_line_with_the_findings(void **state)
     progress_show(&view.progress, view.run);
     view_close(&view, text, sizeof text);
     assert_string_equal(text,
-                        "stress (not judged)  02:11 of 05:00  findings 2  0 IOPS  0.0 MB/s\n");
+                        "stress (not judged)  02:11 of 05:00  findings 2  - IOPS  - MB/s\n");
+}
+
+/* 4,000 reads of 8 KiB in 8 s are 500 a second, 500 * 8,192 / 1,048,576 = 3.9 MB/s; the 7,000 of the
+ * time before the phase do not count. */
+static void rates_are_those_since_the_phase_began(void **state)
+{
+    struct view view;
+    char text[1024];
+    (void)state;
+    view_open(&view, false);
+    view.run->workers = calloc(1, sizeof *view.run->workers);
+    assert_non_null(view.run->workers);
+    view.run->worker_count = 1;
+    struct stream_stats *stream =
+        &view.run->workers[0].stats.streams[PHASE_stress][STREAM_page_read];
+    view.run->phase = PHASE_stress;
+    view.run->phases[PHASE_stress].start_ns = 1;
+    stream->ops = 7000;
+    stream->bytes = 7000ull * 8192;
+    clock_advance_to(&view.clock, 1);
+    progress_show(&view.progress, view.run);
+    stream->ops += 4000;
+    stream->bytes += 4000ull * 8192;
+    clock_advance_to(&view.clock, 1 + 8 * NS_PER_S);
+    view.progress.shown_ns -= 10 * NS_PER_S;
+    progress_show(&view.progress, view.run);
+    free(view.run->workers);
+    view_close(&view, text, sizeof text);
+    assert_string_equal(text, "stress (not judged)  00:08  findings 0  500 IOPS  3.9 MB/s\n");
 }
 
 static void a_line_for_people_is_printed_whole(void **state)
@@ -117,6 +146,7 @@ int main(void)
         cmocka_unit_test(each_phase_gets_one_line_at_its_end),
         cmocka_unit_test(quiet_prints_nothing),
         cmocka_unit_test(after_ten_seconds_there_is_a_line_with_the_findings),
+        cmocka_unit_test(rates_are_those_since_the_phase_began),
         cmocka_unit_test(a_line_for_people_is_printed_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -521,6 +521,62 @@ static void the_text_names_the_findings(void **state)
     report_free(&report);
 }
 
+static void a_failed_text_says_where_the_evidence_is_and_what_to_do(void **state)
+{
+    static const char *const parts[] = {
+        "\nevidence: /out/evidence/00001-lost_write-a.mdx-11.txt\n",
+        "  and of 1 more finding in /out/evidence\n",
+        "pagestorm verify /out checks every page",
+        "do not put databases here",
+        "\nINTEGRITY   FAIL",
+    };
+    struct made_run *made = *state;
+    struct report report;
+    add_finding(made, VERDICT_lost_write, 11);
+    add_finding(made, VERDICT_lost_write, 12);
+    snprintf(made->run.findings.list[0].evidence, FINDING_EVIDENCE_MAX,
+             "00001-lost_write-a.mdx-11.txt");
+    snprintf(made->run.findings.list[1].evidence, FINDING_EVIDENCE_MAX,
+             "00002-lost_write-a.mdx-12.txt");
+    freeze(made, &report, 0);
+    report.out_dir = "/out";
+    char *text = written(&report, "text");
+    const char *from = text;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        from = strstr(from, parts[i]);
+        if (!from)
+            fail_msg("missing or out of order: %s", parts[i]);
+    }
+    assert_null(strstr(text, "stopped at the first fault"));
+    free(text);
+    report_free(&report);
+}
+
+static void a_text_of_a_run_that_stopped_at_a_fault_says_how_to_go_on(void **state)
+{
+    struct made_run *made = *state;
+    struct report report;
+    add_finding(made, VERDICT_lost_write, 11);
+    made->run.findings.stop_on_error = true;
+    atomic_store(&made->run.stop, RUN_STOP_ERROR);
+    freeze(made, &report, 0);
+    char *text = written(&report, "text");
+    assert_non_null(strstr(text, "stopped at the first fault (StopOnError): --stop-on-error=no"));
+    free(text);
+    report_free(&report);
+}
+
+static void a_text_without_a_fault_gives_no_advice(void **state)
+{
+    struct made_run *made = *state;
+    struct report report;
+    freeze(made, &report, 0);
+    char *text = written(&report, "text");
+    assert_null(strstr(text, "what to do next"));
+    free(text);
+    report_free(&report);
+}
+
 #define OF_A_RUN(test) cmocka_unit_test_setup_teardown(test, make_run, free_run)
 
 int main(void)
@@ -545,6 +601,9 @@ int main(void)
         OF_A_RUN(the_text_ends_with_the_axes_in_order),
         OF_A_RUN(the_text_shows_a_stream_with_its_figures),
         OF_A_RUN(the_text_names_the_findings),
+        OF_A_RUN(a_failed_text_says_where_the_evidence_is_and_what_to_do),
+        OF_A_RUN(a_text_of_a_run_that_stopped_at_a_fault_says_how_to_go_on),
+        OF_A_RUN(a_text_without_a_fault_gives_no_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
