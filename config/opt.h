@@ -88,8 +88,8 @@ struct opt_where {
 void opt_section_defaults(const struct opt_section *section, void *settings);
 /* Release strings. */
 void opt_section_free(const struct opt_section *section, void *settings);
-/* Push every default, minimum and maximum through the parser, and compare each field's size with the
- * type: -EINVAL and text if a row is bad. */
+/* Push every default, minimum and maximum through the parser, and compare each field's size with
+ * the type: -EINVAL and text if a row is bad. */
 int opt_section_check(const struct opt_section *section, char text[OPT_TEXT_MAX]) OPT_CHECK;
 
 /* Row by name or alias, any case; NULL if unknown. */

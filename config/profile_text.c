@@ -49,11 +49,12 @@ static void dump_rows(const struct opt_section *section, const void *settings,
 
 void profile_dump(const struct profile *profile, FILE *out)
 {
-    fputs("; pagestorm configuration: every setting in effect.  \"pagestorm config --list\" "
-          "explains\n"
-          "; them.  A setting behind a ';' has no effect in this version; nor has one below a line\n"
-          "; that says so.\n",
-          out);
+    fputs(
+        "; pagestorm configuration: every setting in effect.  \"pagestorm config --list\" "
+        "explains\n"
+        "; them.  A setting behind a ';' has no effect in this version; nor has one below a line\n"
+        "; that says so.\n",
+        out);
     for (size_t i = 0; i < profile->section_count; i++) {
         const struct section_state *state = &profile->sections[i];
         fprintf(out, "\n; %s\n[%s]\n", state->section->help, state->section->name);

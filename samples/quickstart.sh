@@ -80,16 +80,14 @@ case $status in
     "above." ;;
 esac
 if [ -e "$results/result.json" ]; then
-    leftover=$results
-    [ ${#created[@]} -eq 0 ] || leftover="$results ${created[0]}"
     cat <<END
 
 Results:        $results  (result.json has every figure)
 Check again:    $root/build/pagestorm verify $results
-Remove the files of the run (asks first):
+Remove the files of the run, and the results with report and evidence (asks first):
                 $root/build/pagestorm clean $results
-Then the rest:  rm -r $leftover
 END
+    [ ${#created[@]} -eq 0 ] || echo "Then the folder: rmdir ${created[0]}"
 fi
 [ "$status" -ne 4 ] || status=0
 exit "$status"

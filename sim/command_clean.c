@@ -8,10 +8,12 @@
 #include "sim/command_clean.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/alloc.h"
@@ -30,6 +32,7 @@ struct cleaning {
     char **found; /* of them: ours, and still there */
     size_t found_count;
     unsigned in_the_way;
+    unsigned absent;
 };
 
 static void list_add(char ***list, size_t *count, const char *text)
@@ -61,10 +64,26 @@ static bool hex_read(const char *text, uint8_t out[RUN_ID_BYTES])
     return true;
 }
 
+/* Nothing but a regular file is read: a FIFO would hang, a link may lead anywhere. */
+static json_t *load_result(const char *directory)
+{
+    char *path = alloc_printf("%s/" RESULT_NAME, directory);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    json_t *root = NULL;
+    free(path);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        root = json_loadfd(fd, 0, NULL);
+    close(fd);
+    return root;
+}
+
+/* A folder whose ledger is gone or damaged. */
 static bool read_result(struct cleaning *c)
 {
-    char *path = alloc_printf("%s/" RESULT_NAME, c->directory);
-    json_t *root = json_load_file(path, 0, NULL);
+    json_t *root = load_result(c->directory);
     const char *schema = json_string_value(json_object_get(root, "schema"));
     const char *id = json_string_value(json_object_get(json_object_get(root, "run"), "id"));
     bool ours = schema && strncmp(schema, SCHEMA_STEM, strlen(SCHEMA_STEM)) == 0 && id &&
@@ -78,11 +97,11 @@ static bool read_result(struct cleaning *c)
             list_add(&c->paths, &c->path_count, name);
     }
     json_decref(root);
-    free(path);
     return ours;
 }
 
-/* A run that was killed left no result, but its ledger. */
+/* The ledger comes first: it has every path byte for byte, where JSON has only UTF-8, and a run
+ * that was killed left nothing else. */
 static bool read_ledger(struct cleaning *c)
 {
     char *path = alloc_printf("%s/" RESULT_LEDGER_NAME, c->directory);
@@ -105,7 +124,7 @@ static bool read_ledger(struct cleaning *c)
 static void look_at(struct cleaning *c, const char *path)
 {
     char message[FILE_MESSAGE_MAX];
-    struct file_mark mark;
+    struct file_mark mark = {0};
     switch (file_probe(path, &mark, message)) {
     case FILE_OURS:
         if (memcmp(mark.run_id, c->run_id, sizeof c->run_id) == 0) {
@@ -120,10 +139,17 @@ static void look_at(struct cleaning *c, const char *path)
         c->in_the_way++;
         break;
     case FILE_FOREIGN:
-        printf("  %s  stays: it is not of pagestorm\n", path);
+        printf("  stays: %s\n", message);
         break;
     case FILE_ABSENT:
+        c->absent++;
+        break;
     case FILE_DIRECTORY_BAD:
+        printf("  %s\n", message);
+        if (memcmp(mark.run_id, c->run_id, sizeof c->run_id) == 0)
+            list_add(&c->found, &c->found_count, path); /* removing it fails: the folder stays */
+        else
+            c->absent++;
         break;
     }
 }
@@ -172,7 +198,7 @@ static int remove_folder(const struct cleaning *c)
 
 static int clean(struct cleaning *c)
 {
-    if (!read_result(c) && !read_ledger(c)) {
+    if (!read_ledger(c) && !read_result(c)) {
         fprintf(stderr,
                 "error: %s is no result folder of pagestorm: neither " RESULT_NAME
                 " nor " RESULT_LEDGER_NAME " can be read there\n",
@@ -183,6 +209,8 @@ static int clean(struct cleaning *c)
            c->directory);
     for (size_t i = 0; i < c->path_count; i++)
         look_at(c, c->paths[i]);
+    if (c->path_count && c->absent == c->path_count)
+        printf("  none of the %zu files that the run had is there any more\n", c->path_count);
     fflush(stdout);
     if (c->in_the_way) {
         fprintf(stderr, "error: the run is still going, or a file is being verified; nothing was "

@@ -3,8 +3,8 @@
  * exit code.
  *
  * Invariants: nothing is created before arguments, configuration, plan and paths were found good; a
- * run that began always ends with a complete report, also after a signal; the second signal ends
- * the program at once.
+ * run that began always ends with a complete report, also after a signal; who sends SIGINT or
+ * SIGTERM again after a second does not want to wait for it.
  */
 #include "sim/command_run.h"
 
@@ -12,9 +12,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/alloc.h"
@@ -24,17 +26,45 @@
 #include "sim/report.h"
 #include "sim/result_dir.h"
 
+/* One Ctrl-C can arrive as several signals (timeout(1), a closing terminal). */
+#define SIGNAL_AGAIN_NS NS_PER_S
+
+struct signals {
+    _Atomic int seen;          /* the first one */
+    _Atomic uint64_t first_ns; /* CLOCK_MONOTONIC; 0: none yet */
+    const char *notice;        /* set before the handlers are */
+};
 /* lint: mutable, the signal flag: a handler can reach nothing else. */
-static _Atomic int signal_seen;
+static struct signals signals;
 
 static void on_signal(int number)
 {
-    if (atomic_exchange(&signal_seen, number))
+    int error = errno;
+    struct timespec now = {0};
+    uint64_t first = 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec + 1;
+    if (atomic_compare_exchange_strong(&signals.first_ns, &first, ns)) {
+        atomic_store(&signals.seen, number);
+        if (number != SIGHUP) /* of SIGHUP nobody is left to read */
+            (void)!write(STDERR_FILENO, signals.notice, strlen(signals.notice));
+    } else if (number != SIGHUP && ns > first && ns - first > SIGNAL_AGAIN_NS) {
         _exit(EXIT_CODE_INTERRUPTED);
+    }
+    errno = error;
 }
 
-static void signals_install(void)
+static const char *signal_notice(bool quiet)
 {
+    if (quiet)
+        return "";
+    return isatty(STDERR_FILENO) ? "\nstopping; press Ctrl-C again to end at once\n"
+                                 : "stopping; press Ctrl-C again to end at once\n";
+}
+
+static void signals_install(bool quiet)
+{
+    signals.notice = signal_notice(quiet);
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal}, before;
     sigemptyset(&action.sa_mask);
@@ -119,27 +149,39 @@ struct session {
     char *command;
 };
 
-static int make_result_dir(struct session *s)
+/* Create the result folder, or (NULL) only check whether that would work; what is saved there may
+ * not be in its way either. */
+static int place_result(const struct session *s, struct result_dir *create)
 {
     const struct plan *plan = &s->setup.plan;
     char message[RESULT_MESSAGE_MAX];
     struct clock now;
-    const char **paths = alloc_zeroed(plan->file_count, sizeof *paths);
+    const char *saved = create ? NULL : s->setup.options.save_path;
+    const char **paths = alloc_zeroed(plan->file_count + 1, sizeof *paths);
     for (unsigned i = 0; i < plan->file_count; i++)
         paths[i] = plan->files[i].path;
+    paths[plan->file_count] = saved;
     clock_init_real(&now);
     struct result_place place = {
         .wanted = s->setup.options.out_dir,
         .under_test = paths,
-        .under_test_count = plan->file_count,
+        .under_test_count = plan->file_count + (saved ? 1 : 0),
         .realtime_ns = clock_realtime_ns(&now),
     };
-    int error = result_dir_create(&s->result, &place, message);
+    int error =
+        create ? result_dir_create(create, &place, message) : result_dir_check(&place, message);
     free(paths);
-    if (error) {
-        fprintf(stderr, "error: %s\n", message);
-        return EXIT_CODE_USAGE;
-    }
+    if (!error)
+        return 0;
+    fprintf(stderr, "error: %s\n", message);
+    return EXIT_CODE_USAGE;
+}
+
+static int make_result_dir(struct session *s)
+{
+    int exit_code = place_result(s, &s->result);
+    if (exit_code)
+        return exit_code;
     if (!s->setup.options.quiet) {
         if (s->result.note[0])
             printf("  note     %s\n", s->result.note);
@@ -149,44 +191,144 @@ static int make_result_dir(struct session *s)
     return 0;
 }
 
-/* Nothing there, nothing in it, or what begins like a configuration. */
-static bool may_be_overwritten(const char *path)
+/* ---- --save ---- */
+
+static bool is_same_file(const struct stat *st, const char *other)
 {
-    struct stat st;
-    if (stat(path, &st) < 0)
-        return errno == ENOENT;
-    if (!S_ISREG(st.st_mode))
-        return S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode); /* a terminal, a pipe */
-    FILE *in = fopen(path, "re");
-    if (!in)
-        return false;
-    int c = fgetc(in);
-    while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
-        c = fgetc(in);
-    fclose(in);
-    return c == EOF || c == '[' || c == ';' || c == '#';
+    struct stat seen;
+    return other && stat(other, &seen) == 0 && seen.st_dev == st->st_dev &&
+           seen.st_ino == st->st_ino;
 }
 
-/* -save: the complete configuration in effect. */
-static int save_configuration(const struct session *s)
+/* Empty, or does it begin as what is to be saved does? */
+static bool begins_like(const char *path, const char *text)
+{
+    char line[256];
+    size_t length = strcspn(text, "\n") + 1;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, line, length < sizeof line ? length : sizeof line);
+    close(fd);
+    return got == 0 || (got > 0 && (size_t)got == length && memcmp(line, text, length) == 0);
+}
+
+/* Nothing there, nothing in it, what was saved before, or the very configuration of this run. */
+static bool may_be_overwritten(const struct session *s, const char *text)
+{
+    const char *path = s->setup.options.save_path;
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT;
+    if (stat(path, &st) < 0)
+        return false; /* a link to nothing */
+    if (!S_ISREG(st.st_mode))
+        return S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode); /* a terminal, a pipe */
+    return is_same_file(&st, s->setup.options.config_path) || begins_like(path, text);
+}
+
+static char *configuration_text(const struct session *s)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        abort();
+    profile_dump(s->setup.profile, out);
+    if (fclose(out) != 0)
+        abort();
+    return text;
+}
+
+static int save_failed(const char *path, const char *why)
+{
+    fprintf(stderr, "error: --save %s: %s\n", path, why);
+    return EXIT_CODE_USAGE;
+}
+
+/* What --save would say, without creating anything. */
+static int check_save(const struct session *s)
 {
     const char *path = s->setup.options.save_path;
     if (!path)
         return 0;
-    if (!may_be_overwritten(path)) {
-        fprintf(stderr,
-                "error: --save %s: the file exists and is no configuration; name another one\n",
-                path);
-        return EXIT_CODE_USAGE;
-    }
-    FILE *out = fopen(path, "we");
-    if (out)
-        profile_dump(s->setup.profile, out);
-    if (!out || fclose(out) != 0) {
-        fprintf(stderr, "error: --save %s: %s\n", path, strerror(errno));
-        return EXIT_CODE_USAGE;
+    char *text = configuration_text(s);
+    bool may = may_be_overwritten(s, text);
+    free(text);
+    if (!may)
+        return save_failed(path, "the file exists and is no configuration that pagestorm saved; "
+                                 "name another one");
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return access(path, W_OK) == 0 ? 0 : save_failed(path, strerror(errno));
+    char *directory = plan_directory_of(path);
+    int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
+    free(directory);
+    return error ? save_failed(path, strerror(error)) : 0;
+}
+
+static int write_text(int fd, const char *text)
+{
+    size_t length = strlen(text);
+    while (length) {
+        ssize_t n = write(fd, text, length);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        text += n > 0 ? n : 0;
+        length -= n > 0 ? (size_t)n : 0;
     }
     return 0;
+}
+
+/* Whole or not at all: a temporary file beside the target, renamed.  old: what it replaces. */
+static int replace_file(const char *target, const char *text, const struct stat *old)
+{
+    char *temporary = alloc_printf("%s.%ld.part", target, (long)getpid());
+    int error = 0;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        error = -errno;
+        free(temporary);
+        return error;
+    }
+    error = write_text(fd, text);
+    if (!error && ((old && fchmod(fd, old->st_mode & 07777) != 0) || fsync(fd) != 0))
+        error = -errno;
+    if (close(fd) != 0 && !error)
+        error = -errno;
+    if (!error && rename(temporary, target) != 0)
+        error = -errno;
+    if (error)
+        unlink(temporary);
+    free(temporary);
+    return error;
+}
+
+static int write_to_device(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return -errno;
+    int error = write_text(fd, text);
+    return close(fd) != 0 && !error ? -errno : error;
+}
+
+/* -save: the complete configuration in effect; check_save() found the path good. */
+static int save_configuration(const struct session *s)
+{
+    const char *path = s->setup.options.save_path;
+    struct stat st;
+    if (!path)
+        return 0;
+    char *text = configuration_text(s);
+    bool exists = stat(path, &st) == 0;
+    char *target = exists ? realpath(path, NULL) : NULL; /* a link stays one */
+    int error = exists && !S_ISREG(st.st_mode)
+                    ? write_to_device(path, text)
+                    : replace_file(target ? target : path, text, exists ? &st : NULL);
+    free(target);
+    free(text);
+    return error ? save_failed(path, strerror(-error)) : 0;
 }
 
 static int make_device(struct session *s)
@@ -218,7 +360,7 @@ static int start_run(struct session *s)
         .progress = progress_show,
         .say = progress_say,
         .context = &s->progress,
-        .signal = &signal_seen,
+        .signal = &signals.seen,
     };
     if (run_create(&s->run, &config) == 0)
         return 0;
@@ -232,7 +374,7 @@ static int report_run(struct session *s)
     char message[RESULT_MESSAGE_MAX];
     struct report report;
     const struct report_writer *text = report_writer_by_name("text");
-    int error = report_freeze(&report, &s->run, s->command, atomic_load(&signal_seen));
+    int error = report_freeze(&report, &s->run, s->command, atomic_load(&signals.seen));
     if (error) {
         fprintf(stderr, "error: the report cannot be made: %s\n", strerror(-error));
         return EXIT_CODE_INCOMPLETE;
@@ -250,7 +392,10 @@ static int report_run(struct session *s)
         (void)!report_text_verdict(&report, stdout);
     else
         (void)!text->write(&report, stdout);
-    fflush(stdout);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        __fpurge(stdout);
+        clearerr(stdout);
+    }
     report_free(&report);
     return exit_code;
 }
@@ -300,6 +445,10 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
     }
     if (!exit_code)
         exit_code = run_setup_check_paths(&s->setup);
+    if (!exit_code)
+        exit_code = place_result(s, NULL);
+    if (!exit_code)
+        exit_code = check_save(s);
     if (exit_code)
         return exit_code;
     s->engine = engine_choose(profile_config(s->setup.profile));
@@ -309,11 +458,15 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
         printf("dry run: nothing was written\n");
         return EXIT_CODE_OK;
     }
-    signals_install();
+    signals_install(s->setup.options.quiet);
+    exit_code = make_result_dir(s);
+    if (exit_code)
+        return exit_code;
     exit_code = save_configuration(s);
     if (!exit_code)
-        exit_code = make_result_dir(s);
-    return exit_code ? exit_code : run_it(s);
+        return run_it(s);
+    discard_result_dir(s);
+    return exit_code;
 }
 
 static int run_as(const char *program, int argc, char **argv, bool sqliosim_mode)

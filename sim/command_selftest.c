@@ -88,13 +88,14 @@ static int conclude(const struct tally *tally, uint64_t seed)
     bool passed = tally->passed == tally->cases;
     if (tally->not_run)
         printf("%u cases could not be run\n", tally->not_run);
-    printf("%s: %u of %u cases as they must be; of %u with a fault %u caught, %u named; %u findings "
-           "that were not asked for; seed %" PRIu64 "\n",
-           !passed          ? "FAIL"
-           : tally->not_run ? "INCOMPLETE"
-                            : "PASS",
-           tally->passed, tally->cases, tally->faults, tally->caught, tally->named, tally->others,
-           seed);
+    printf(
+        "%s: %u of %u cases as they must be; of %u with a fault %u caught, %u named; %u findings "
+        "that were not asked for; seed %" PRIu64 "\n",
+        !passed          ? "FAIL"
+        : tally->not_run ? "INCOMPLETE"
+                         : "PASS",
+        tally->passed, tally->cases, tally->faults, tally->caught, tally->named, tally->others,
+        seed);
     return !passed ? 1 : tally->not_run ? 3 : 0;
 }
 

@@ -251,7 +251,8 @@ static void print_time(const struct run_setup *setup, FILE *out)
         fprintf(out, "  time     %s of load", length);
     else
         fprintf(out, "  time     %" PRId64 " cycles of %s of load", cycles, length);
-    fprintf(out, ", then every page is read back%s\n", cycles == 1 ? "" : " in each");
+    fprintf(out, cycles == 1 ? ", then every page is read back\n"
+                             : "; in each, every page is read back\n");
 }
 
 static void print_replaced(const struct plan *plan, FILE *out)

@@ -6,9 +6,14 @@
 
 #include "sim/file_parts.h"
 
+static bool may_change(const struct file_place *place)
+{
+    return faccessat(AT_FDCWD, place->directory, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 static enum file_owner probe_absent(const struct file_place *place, char *message)
 {
-    if (faccessat(AT_FDCWD, place->directory, W_OK | X_OK, AT_EACCESS) < 0) {
+    if (!may_change(place)) {
         (void)file_fail(message, 0,
                         "%s cannot be created: the directory %s is not writable (%s). Change its "
                         "permissions or choose another directory.",
@@ -42,12 +47,26 @@ static enum file_owner probe_existing(const char *path, struct file_mark *mark, 
     return owner;
 }
 
+/* An old file of ours is replaced, which takes a directory that can be written to. */
+static enum file_owner probe_own(const struct file_place *place, struct file_mark *mark,
+                                 char *message)
+{
+    enum file_owner owner = probe_existing(place->path, mark, message);
+    if (owner != FILE_OURS || may_change(place))
+        return owner;
+    (void)file_fail(message, 0,
+                    "%s cannot be replaced: the directory %s is not writable (%s). Change its "
+                    "permissions or choose another directory.",
+                    place->path, place->directory, strerror(errno));
+    return FILE_DIRECTORY_BAD;
+}
+
 static enum file_owner probe_place(const struct file_place *place, struct file_mark *mark,
                                    char *message)
 {
     struct stat st;
     if (lstat(place->path, &st) == 0)
-        return probe_existing(place->path, mark, message);
+        return probe_own(place, mark, message);
     if (errno == ENOENT)
         return probe_absent(place, message);
     (void)file_fail(message, 0,

@@ -349,6 +349,58 @@ static void look_twice(struct log_look *look)
         report_spots(look);
 }
 
+/* ---- page 0 ---- */
+
+/* NONE, or what stands where the log's file header should. */
+static enum verdict page_0_verdict(const struct log_look *look, const uint8_t *page)
+{
+    struct file_mark mark;
+    uint16_t file_id = look->db->log.mark.file_id;
+    if (!syspage_check(page, SYSPAGE_FILE_HEADER, 0, file_id) || file_mark_read(page, &mark))
+        return VERDICT_garbage;
+    if (memcmp(mark.run_id, look->run->run_id, RUN_ID_BYTES) != 0)
+        return VERDICT_file_replaced;
+    return VERDICT_NONE;
+}
+
+static void report_page_0(struct log_look *look, enum verdict verdict, bool healed)
+{
+    bool replaced = verdict == VERDICT_file_replaced;
+    /* by its offset: the ledger has no pages of a log */
+    struct finding finding = {.verdict = healed ? VERDICT_transient_damage : verdict,
+                              .size_bytes = PAGE_BYTES,
+                              .retries = 1,
+                              .agreed = !healed,
+                              .healed = healed,
+                              .actor = "log audit"};
+    snprintf(finding.detail, sizeof finding.detail, "%s",
+             replaced ? "the file under this name carries the mark of another run or file"
+                      : "the file header of the log is damaged");
+    report(look, &finding);
+}
+
+/* The log writer never reads it back, and recovery begins with it. */
+static int check_page_0(struct log_look *look)
+{
+    uint8_t *page = aligned_alloc(LOG_READ_ALIGN_BYTES, PAGE_BYTES);
+    if (!page)
+        return -ENOMEM;
+    look->bad_offset = 0;
+    look->error = read_with_retries(look, 0, page, PAGE_BYTES);
+    enum verdict first = look->error ? VERDICT_NONE : page_0_verdict(look, page);
+    enum verdict second = first;
+    if (first != VERDICT_NONE) {
+        look->error = read_with_retries(look, 0, page, PAGE_BYTES);
+        second = look->error ? VERDICT_NONE : page_0_verdict(look, page);
+    }
+    if (look->error)
+        report_unreadable(look);
+    else if (first != VERDICT_NONE)
+        report_page_0(look, first, second == VERDICT_NONE);
+    free(page);
+    return 0;
+}
+
 int log_audit(struct run *run, struct database *db)
 {
     assert(db->wal.vlf_count <= VLF_MAX);
@@ -360,6 +412,8 @@ int log_audit(struct run *run, struct database *db)
     look_twice(look);
     run->main_stats.counters.log_blocks_verified += look->scan.blocks_chained;
     int error = look->error == -ENOMEM ? -ENOMEM : 0;
+    if (!look->error) /* else the log is known to be unreadable */
+        error = check_page_0(look);
     free(look);
     return error;
 }

@@ -1,4 +1,5 @@
 /* main.c - the subcommands of pagestorm. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static int command_help(int argc, char **argv)
     return command->run(2, arguments);
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     if (argc > 0 && run_options_called_as_sqliosim(argv[0]))
         return command_sqliosim(argc, argv);
@@ -94,4 +95,17 @@ int main(int argc, char **argv)
     }
     const struct command *command = command_by_name(argv[1]);
     return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
+}
+
+/* Output that was asked for and got lost is no success.  The result of a run is in its folder: it
+ * gives up a broken standard output by itself. */
+int main(int argc, char **argv)
+{
+    int exit_code = dispatch(argc, argv);
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_code;
+    fprintf(stderr, "error: standard output cannot be written: %s\n",
+            strerror(errno ? errno : EIO));
+    return exit_code == EXIT_CODE_OK ? EXIT_CODE_INCOMPLETE : exit_code;
 }

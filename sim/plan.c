@@ -317,8 +317,7 @@ static int check_volume(struct planner *p, const struct volume *volume)
                "%.300s: the files there need %s, but the file system has %s free, of which %s must "
                "stay free (Reserve); make the files smaller (--size, InitialSize) or free space%s",
                directory, human_size(volume->wanted_bytes).text, human_size(available).text,
-               human_size(reserve).text,
-               lower_helps ? "; --set CONFIG.Reserve=1M lowers it" : "");
+               human_size(reserve).text, lower_helps ? "; --set CONFIG.Reserve=1M lowers it" : "");
     free(directory);
     return error;
 }

@@ -492,9 +492,12 @@ static int write_json(const struct report *report, FILE *out)
     put(root, "actors", actors_json(report));
     put(root, "counters", counters_json(report));
     put(root, "cpu", cpu_json(report));
-    int error = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS));
+    errno = 0; /* jansson has no error code of its own: the stream's tells why */
+    bool failed = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)) != 0 ||
+                  fputc('\n', out) == EOF;
+    int error = errno ? -errno : -EIO;
     json_decref(root);
-    return error || fputc('\n', out) == EOF ? -EIO : 0;
+    return failed ? error : 0;
 }
 
 const struct report_writer report_writer_json = {

@@ -80,6 +80,43 @@ static const char *parent_of(const struct result_place *place, struct result_dir
     return ".";
 }
 
+/* ---- names ---- */
+
+static bool is_result_name(const char *name)
+{
+    if (strcmp(name, RESULT_LEDGER_NAME) == 0)
+        return true;
+    for (size_t i = 0; i < report_writers_count; i++) {
+        const char *file = report_writers[i]->file_name;
+        size_t length = file ? strlen(file) : 0;
+        if (file && strncmp(name, file, length) == 0 &&
+            (name[length] == '\0' || strcmp(name + length, ".part") == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool same_directory(const char *a, const char *b)
+{
+    struct stat left, right;
+    return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+           left.st_ino == right.st_ino;
+}
+
+/* Would the run's own files be written over this one?  Only a file directly in the folder can be
+ * in their way: the folder is empty before the run. */
+static bool is_in_the_way(const char *folder, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (!is_result_name(name) && strcmp(name, EVIDENCE_FOLDER) != 0)
+        return false;
+    char *directory = plan_directory_of(path);
+    bool same = same_directory(directory, folder);
+    free(directory);
+    return same;
+}
+
 /* ---- create ---- */
 
 static bool is_empty(const char *path)
@@ -100,19 +137,9 @@ static int fail(char message[RESULT_MESSAGE_MAX], int error, const char *path, c
     return error;
 }
 
-static int create_wanted(struct result_dir *dir, const char *wanted,
-                         char message[RESULT_MESSAGE_MAX])
+static int check_existing(const char *wanted, char message[RESULT_MESSAGE_MAX])
 {
-    dir->path = alloc_text(wanted);
-    if (mkdir(wanted, DIR_MODE) == 0) {
-        dir->created = true;
-        return 0;
-    }
-    int error = errno;
     struct stat st;
-    if (error != EEXIST)
-        return fail(message, -error, wanted,
-                    error == ENOENT ? "the directory above it does not exist" : strerror(error));
     if (stat(wanted, &st) != 0 || !S_ISDIR(st.st_mode))
         return fail(message, -ENOTDIR, wanted, "exists and is not a directory");
     if (access(wanted, W_OK | X_OK) != 0)
@@ -122,6 +149,24 @@ static int create_wanted(struct result_dir *dir, const char *wanted,
             message, -EEXIST, wanted,
             "is not empty; name another one, or remove an earlier run with pagestorm clean");
     return 0;
+}
+
+static int fail_to_create(char message[RESULT_MESSAGE_MAX], int error, const char *wanted)
+{
+    return fail(message, -error, wanted,
+                error == ENOENT ? "the directory above it does not exist" : strerror(error));
+}
+
+static int create_wanted(struct result_dir *dir, const char *wanted,
+                         char message[RESULT_MESSAGE_MAX])
+{
+    dir->path = alloc_text(wanted);
+    if (mkdir(wanted, DIR_MODE) == 0) {
+        dir->created = true;
+        return 0;
+    }
+    return errno == EEXIST ? check_existing(wanted, message)
+                           : fail_to_create(message, errno, wanted);
 }
 
 static int create_default(struct result_dir *dir, const struct result_place *place,
@@ -148,6 +193,38 @@ static int create_default(struct result_dir *dir, const struct result_place *pla
             break;
     }
     return fail(message, -error, dir->path, strerror(error));
+}
+
+/* Of the directory that it is to be made in. */
+static int check_parent(const char *wanted, char message[RESULT_MESSAGE_MAX])
+{
+    char *trimmed = alloc_text(wanted);
+    size_t length = strlen(trimmed);
+    while (length > 1 && trimmed[length - 1] == '/')
+        trimmed[--length] = '\0';
+    char *parent = plan_directory_of(trimmed);
+    int error = access(parent, W_OK | X_OK) == 0 ? 0 : errno;
+    free(parent);
+    free(trimmed);
+    return error ? fail_to_create(message, error, wanted) : 0;
+}
+
+int result_dir_check(const struct result_place *place, char message[RESULT_MESSAGE_MAX])
+{
+    struct stat st;
+    if (!place->wanted)
+        return 0;
+    for (size_t i = 0; i < place->under_test_count; i++) {
+        if (!is_in_the_way(place->wanted, place->under_test[i]))
+            continue;
+        snprintf(message, RESULT_MESSAGE_MAX,
+                 "%.400s has a name that the result folder %.400s needs for itself; choose another "
+                 "path for one of them",
+                 place->under_test[i], place->wanted);
+        return -EEXIST;
+    }
+    return lstat(place->wanted, &st) == 0 ? check_existing(place->wanted, message)
+                                          : check_parent(place->wanted, message);
 }
 
 /* For messages and commands that outlive the current directory. */
@@ -244,20 +321,6 @@ static bool is_regular_at(int folder, const char *name)
 {
     struct stat st;
     return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-}
-
-static bool is_result_name(const char *name)
-{
-    if (strcmp(name, RESULT_LEDGER_NAME) == 0)
-        return true;
-    for (size_t i = 0; i < report_writers_count; i++) {
-        const char *file = report_writers[i]->file_name;
-        size_t length = file ? strlen(file) : 0;
-        if (file && strncmp(name, file, length) == 0 &&
-            (name[length] == '\0' || strcmp(name + length, ".part") == 0))
-            return true;
-    }
-    return false;
 }
 
 /* "00012-bit_flip-sqliosim.mdx-4711.txt": five digits or more, a hyphen, .txt or .bin. */

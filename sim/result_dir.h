@@ -34,6 +34,10 @@ struct result_place {
     uint64_t realtime_ns; /* for the name */
 };
 
+/* Could it be created, as far as can be told without creating anything?  -EEXIST also when a file
+ * under test has a name in it that a file of ours will have. */
+int result_dir_check(const struct result_place *place, char message[RESULT_MESSAGE_MAX])
+    __attribute__((warn_unused_result));
 /* Create it.  -EINVAL ..: message says why and what to do; nothing was created. */
 int result_dir_create(struct result_dir *dir, const struct result_place *place,
                       char message[RESULT_MESSAGE_MAX]) __attribute__((warn_unused_result));

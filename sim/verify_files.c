@@ -104,9 +104,20 @@ static void close_foreign(struct verify_set *set, struct verify_file *file)
     file->open = false;
 }
 
+/* What io.c takes for granted; a file that was cut may end anywhere. */
+static bool can_read(struct verify_file *file, uint64_t offset, size_t size_bytes)
+{
+    const struct io_target *target = &file->file.target;
+    uint64_t end = atomic_load(&file->file.target.size_bytes);
+    return size_bytes && offset % target->align_bytes == 0 &&
+           size_bytes % target->align_bytes == 0 && offset <= end && size_bytes <= end - offset;
+}
+
 static int read_raw(struct verify_set *set, struct verify_file *file, uint64_t offset, void *buf,
                     size_t size_bytes)
 {
+    if (!can_read(file, offset, size_bytes))
+        return -ENODATA;
     struct iovec iov = {buf, size_bytes};
     struct io_req req = {.op = IO_READ,
                          .stream = STREAM_audit_read,
@@ -159,8 +170,9 @@ static int classify(struct verify_set *set, struct verify_file *file, const char
 {
     struct file_mark mark;
     struct file_header_info info;
-    if (file->size_bytes < 2 * PAGE_BYTES)
-        return refuse(set, 2, -EINVAL, path, "too short for a database or log file");
+    if (file->size_bytes < 2 * PAGE_BYTES) /* the ledger knows what it was */
+        return set->ledger ? 0
+                           : refuse(set, 2, -EINVAL, path, "too short for a database or log file");
     int error = verify_read(set, file, 0, set->buffer, PAGE_BYTES);
     if (error)
         return refuse(set, 3, error, path, strerror(-error));
@@ -176,9 +188,30 @@ static int classify(struct verify_set *set, struct verify_file *file, const char
         return refuse(set, 2, -EINVAL, path,
                       "neither a database nor a log file: page 0 is not a file header");
     file->file_id = is_header ? info.file_id : header->file_id;
+    file->header_pages = is_header ? info.size_pages : 0;
     file->is_log = vlf_follows(set, file) || named_log;
     file->primary = !file->is_log && file->file_id == 1;
     return 0;
+}
+
+static void report_cut(struct verify_set *set, struct verify_file *file, uint64_t owed,
+                       const char *who)
+{
+    struct finding finding = {.verdict = VERDICT_truncated_file,
+                              .offset = file->size_bytes,
+                              .size_bytes = owed - file->size_bytes};
+    snprintf(finding.detail, sizeof finding.detail, "the file has %llu bytes, %llu were %s",
+             (unsigned long long)file->size_bytes, (unsigned long long)owed, who);
+    verify_report(set, file, &finding);
+    file->cut = true;
+}
+
+/* Without a ledger the mark says how long a file of ours was made. */
+static void check_marked_size(struct verify_set *set, struct verify_file *file)
+{
+    uint64_t marked = (uint64_t)file->file.mark.size_pages * PAGE_BYTES;
+    if (!set->ledger && file->ours && file->size_bytes < marked)
+        report_cut(set, file, marked, "made");
 }
 
 static int open_file(struct verify_set *set, struct verify_file *file, const char *path)
@@ -189,6 +222,8 @@ static int open_file(struct verify_set *set, struct verify_file *file, const cha
     if (!error)
         error = classify(set, file, path);
     file->page_count = (uint32_t)(file->size_bytes / PAGE_BYTES);
+    if (!error)
+        check_marked_size(set, file);
     return error;
 }
 
@@ -239,6 +274,15 @@ static int refuse_unfinished(struct verify_set *set, const char *advice)
     return refuse(set, 3, -ENODATA, set->path, what);
 }
 
+static int refuse_ledger(struct verify_set *set, int error, const char *path, const char *reason)
+{
+    if (!reason || strcmp(reason, LEDGER_REASON_DAMAGED) != 0)
+        return refuse(set, 2, error, path, reason ? reason : strerror(-error));
+    return refuse(set, 3, error, path,
+                  LEDGER_REASON_DAMAGED ": nothing is judged by it; name the files to have them "
+                                        "checked for themselves");
+}
+
 static int open_ledger(struct verify_set *set)
 {
     char path[4096];
@@ -249,11 +293,40 @@ static int open_ledger(struct verify_set *set)
     if (error && ledger_is_unfinished(path))
         return refuse_unfinished(set, "The next run with the same files replaces them");
     if (error)
-        return refuse(set, 2, error, path, reason ? reason : strerror(-error));
+        return refuse_ledger(set, error, path, reason);
     boot_id_read(boot_id);
+    set->same_boot = memcmp(ledger_header_of(set->ledger)->boot_id, boot_id, BOOT_ID_BYTES) == 0;
     set->believed = ledger_believed(set->ledger, boot_id);
     set->clean = ledger_header_of(set->ledger)->clean != 0;
     return 0;
+}
+
+/* A device may get another number when the machine is started again; an inode keeps its own. */
+static bool is_other_inode(const struct verify_set *set, const struct verify_file *file)
+{
+    const struct ledger_file *row = file->row;
+    if (row->inode && file->file.inode != row->inode)
+        return true;
+    return set->same_boot && row->device && file->file.device != row->device;
+}
+
+/* A write in flight may have made it longer than was acknowledged. */
+static void check_excess(struct verify_set *set, struct verify_file *file)
+{
+    const struct ledger_file *row = file->row;
+    uint32_t pages = row->size_pages_acked > row->size_pages_issued ? row->size_pages_acked
+                                                                    : row->size_pages_issued;
+    uint64_t owed = (uint64_t)pages * PAGE_BYTES;
+    if (!set->believed || file->size_bytes <= owed)
+        return;
+    struct finding finding = {
+        .verdict = VERDICT_foreign_write, .offset = owed, .size_bytes = file->size_bytes - owed};
+    snprintf(finding.detail, sizeof finding.detail,
+             "the file has %llu bytes, the run gave it %llu; only those are checked",
+             (unsigned long long)file->size_bytes, (unsigned long long)owed);
+    verify_report(set, file, &finding);
+    file->page_count = pages;
+    atomic_store(&file->file.target.size_bytes, owed);
 }
 
 /* The file of a row: is it the one that was written, and as long? */
@@ -272,15 +345,11 @@ static void check_row(struct verify_set *set, struct verify_file *file)
         return;
     }
     uint64_t owed = (uint64_t)row->size_pages_acked * PAGE_BYTES;
-    if (file->size_bytes >= owed)
-        return;
-    finding.verdict = VERDICT_truncated_file;
-    finding.offset = file->size_bytes;
-    finding.size_bytes = owed - file->size_bytes;
-    snprintf(finding.detail, sizeof finding.detail,
-             "the file has %llu bytes, %llu were acknowledged",
-             (unsigned long long)file->size_bytes, (unsigned long long)owed);
-    verify_report(set, file, &finding);
+    file->other_inode = is_other_inode(set, file);
+    if (file->size_bytes < owed)
+        report_cut(set, file, owed, "acknowledged");
+    else
+        check_excess(set, file);
 }
 
 static void take_row(struct verify_set *set, struct verify_file *file, struct ledger_file *row)
@@ -304,6 +373,28 @@ static void take_row(struct verify_set *set, struct verify_file *file, struct le
         file->ours = true;
 }
 
+static bool of_other_run(const struct verify_set *set, const struct verify_file *file)
+{
+    const struct ledger_header *header = ledger_header_of(set->ledger);
+    return file->ours && memcmp(file->file.mark.run_id, header->run_id, RUN_ID_BYTES) != 0;
+}
+
+/* One file of many is a file replaced; all of them: the files were used again. */
+static int check_same_run(struct verify_set *set)
+{
+    char what[256], id[2 * RUN_ID_BYTES + 1];
+    for (size_t i = 0; i < set->count; i++)
+        if (!of_other_run(set, &set->files[i]))
+            return 0;
+    for (size_t i = 0; i < RUN_ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", set->files[0].file.mark.run_id[i]);
+    snprintf(what, sizeof what,
+             "these files belong to a later run (id %s): nothing was compared with this run's "
+             "ledger",
+             id);
+    return refuse(set, 3, -ESTALE, set->path, what);
+}
+
 static bool killed_in_creation(const struct verify_set *set)
 {
     const struct ledger_header *header = ledger_header_of(set->ledger);
@@ -325,6 +416,8 @@ static int open_run_dir(struct verify_set *set, const char *path)
     for (size_t i = 0; i < count; i++)
         paths[i] = ledger_file_at(set->ledger, (uint16_t)(i + 1))->path;
     error = open_files(set, paths, count);
+    if (!error)
+        error = check_same_run(set);
     for (size_t i = 0; i < count && !error; i++)
         take_row(set, &set->files[i], ledger_file_at(set->ledger, (uint16_t)(i + 1)));
     free(paths);
@@ -419,8 +512,22 @@ int verify_read(struct verify_set *set, struct verify_file *file, uint64_t offse
     return error;
 }
 
+/* Whoever put another file there answers for what is in it: one event for all of it. */
+static void blame_replacement(const struct verify_file *file, struct finding *finding)
+{
+    enum verdict found = finding->verdict;
+    *finding = (struct finding){.verdict = VERDICT_file_replaced};
+    snprintf(finding->detail, sizeof finding->detail,
+             "the file has inode %llu, the run wrote inode %llu, and its content differs (first: "
+             "%s)",
+             (unsigned long long)file->file.inode, (unsigned long long)file->row->inode,
+             verdict_info(found)->name);
+}
+
 void verify_report(struct verify_set *set, struct verify_file *file, struct finding *finding)
 {
+    if (file->other_inode && verdict_info(finding->verdict)->severity == SEVERITY_INTEGRITY)
+        blame_replacement(file, finding);
     size_t index = (size_t)(file - set->files);
     /* Without a ledger two files may carry the same uid: the place in the set tells them apart. */
     finding->file_uid = file->row ? file->row->uid : (uint16_t)(index + 1);

@@ -60,9 +60,12 @@ struct verify_log {
 struct verify_file {
     struct file file; /* foreign: path and target only */
     bool ours, is_log, primary, open;
-    uint16_t file_id;    /* as page 0 says */
-    uint64_t size_bytes; /* now */
-    uint32_t page_count;
+    bool cut;         /* reported: shorter than it must be */
+    bool other_inode; /* than the one the ledger knows: what is wrong with it was brought along */
+    uint16_t file_id; /* as page 0 says */
+    uint64_t size_bytes;     /* now */
+    uint32_t page_count;     /* to check: what a file has beyond its size is not ours */
+    uint32_t header_pages;   /* SQL Server's: size by its file header, 0 = unknown */
     struct ledger_file *row; /* of the set's ledger, or NULL */
     uint64_t counts[VERIFY_COUNT_COUNT];
     /* data files of ours */
@@ -78,6 +81,7 @@ struct verify_set {
     const char *path;      /* of the run directory, or NULL */
     struct ledger *ledger; /* or NULL */
     bool believed, clean;  /* of the ledger */
+    bool same_boot;        /* the ledger is of this one */
     struct verify_file *files;
     size_t count;
     struct findings *findings;

@@ -232,10 +232,14 @@ static int report_unscanned(struct log_check *check, int error)
 {
     struct verify_set *set = check->set;
     struct verify_file *log = check->log;
+    if (log->cut && error != -ENOMEM) { /* told: what is missing, is missing there */
+        log->log.tail_lost = true;
+        return 0;
+    }
     if (error == -EINVAL) {
         struct finding finding = {.verdict = VERDICT_log_lost,
                                   .offset = PAGE_BYTES,
-                                  .size_bytes = log->size_bytes - PAGE_BYTES,
+                                  .size_bytes = check->scan.file_bytes - PAGE_BYTES,
                                   .detail = "no VLF header at all is left in the log file"};
         verify_report(set, log, &finding);
         return 0;
@@ -285,7 +289,7 @@ int verify_log_check(struct verify_set *set, struct verify_file *log)
     int error = check_page_0(set, log);
     check.scan = (struct log_scan){
         .reader = {check_read, &check},
-        .file_bytes = log->size_bytes,
+        .file_bytes = atomic_load(&log->file.target.size_bytes), /* what can be read */
         .chained = log->ours,
         .gaps_allowed = !log->ours,
         .on_record = record_seen,
@@ -305,9 +309,13 @@ int verify_log_check(struct verify_set *set, struct verify_file *log)
         return report_unscanned(&check, error);
     if (log->row && set->believed)
         log_spot_drop_unacknowledged(&check.scan, atomic_load(&log->row->log_durable_position));
-    else if (log->ours)
+    else if (log->ours && !log->cut)
         end_at_unfinished(&check);
     keep_results(&check);
+    if (log->cut) { /* one event, and told */
+        log->log.tail_lost = true;
+        return 0;
+    }
     report_damage(&check);
     check_durable_end(&check);
     log->log.whole = check.scan.damage_count == 0 && !log->log.tail_lost;

@@ -389,5 +389,6 @@ void verify_owed_end(struct verify_set *set, struct verify_file *file)
              file->pages_ahead, file->pages_ahead == 1 ? " is" : "s are",
              log->log.end_position >> 32, log->log.end_position & UINT32_MAX, file->ahead_lsn.fseq,
              file->ahead_lsn.block, file->ahead_lsn.slot);
-    verify_report_page(set, file, file->ahead_page, VERDICT_page_ahead_of_log, detail);
+    verify_report_page(set, log->other_inode ? log : file, file->ahead_page,
+                       VERDICT_page_ahead_of_log, detail);
 }

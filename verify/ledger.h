@@ -50,6 +50,8 @@
 #define LEDGER_SPAN_MAX   131000 /* below 2^17: distance of generations that an entry can hold */
 #define LEDGER_FILES_MAX  1024
 #define LEDGER_PATH_BYTES 512
+/* The reason of a ledger that is marked clean and is not what was closed. */
+#define LEDGER_REASON_DAMAGED "its entries are damaged"
 
 enum ledger_state {
     LEDGER_NEVER_WRITTEN,
@@ -106,6 +108,8 @@ struct ledger_header {
     uint32_t file_count;
     uint16_t compressible;
     uint16_t phase; /* enum ledger_phase */
+    /* XXH3-64 of the file with this field and clean as 0; counts only where it is marked clean */
+    uint64_t content_xxh3;
 };
 enum ledger_phase { LEDGER_PHASE_CREATING, LEDGER_PHASE_RUNNING, LEDGER_PHASE_DONE };
 

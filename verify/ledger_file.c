@@ -8,7 +8,8 @@
  *
  * Invariants: the table determines the layout and the size of the file, so validation computes both
  * again and accepts nothing else; areas can then neither overlap nor reach out.  Every pair of
- * words is a possible entry (ledger_entry.c), so entries need no check.  Bytes that nobody wrote
+ * words is a possible entry (ledger_entry.c), so memory is safe with any; that they are the ones
+ * that were closed, the hash in a clean header says.  Bytes that nobody wrote
  * are zero.  The file is not marked clean on disk before its entries are there. What it does not
  * do: reserve the space of the entries (the file is sparse; where its file system is full, touching
  * a new entry raises SIGBUS), or believe: that is the caller's, with ledger_believed.
@@ -24,6 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "verify/checksum.h"
 #include "verify/ledger_map.h"
 #include "verify/syspage.h"
 
@@ -31,11 +33,12 @@
 #define TABLE_OFFSET   MAP_PAGE_BYTES
 #define BOOT_ID_BYTES  16
 
-static_assert(sizeof(struct ledger_header) == 80 && sizeof(struct ledger_header) <= MAP_PAGE_BYTES,
+static_assert(sizeof(struct ledger_header) == 88 && sizeof(struct ledger_header) <= MAP_PAGE_BYTES,
               "the header is one page");
 static_assert(offsetof(struct ledger_header, run_id) == 16, "run id");
 static_assert(offsetof(struct ledger_header, seed) == 48, "seed");
 static_assert(offsetof(struct ledger_header, file_count) == 72, "file count");
+static_assert(offsetof(struct ledger_header, content_xxh3) == 80, "hash of the content");
 static_assert(sizeof(struct ledger_file) == 576, "row of the file table");
 static_assert(offsetof(struct ledger_file, entries_offset) == 40, "entries offset");
 static_assert(offsetof(struct ledger_file, path) == 64, "path");
@@ -102,6 +105,18 @@ static const char *row_fault(const struct ledger_file *row, size_t index, uint64
     return NULL;
 }
 
+/* Of an image of at least one page. */
+static uint64_t content_hash(const uint8_t *image, size_t size_bytes)
+{
+    _Alignas(8) uint8_t head[MAP_PAGE_BYTES];
+    struct ledger_header *header = (void *)head;
+
+    memcpy(head, image, sizeof(head));
+    header->clean = 0;
+    header->content_xxh3 = 0;
+    return xxh3_64_joined(head, sizeof(head), image + sizeof(head), size_bytes - sizeof(head));
+}
+
 static const char *image_fault(const uint8_t *image, size_t size_bytes)
 {
     const struct ledger_header *header = (const void *)image;
@@ -119,7 +134,11 @@ static const char *image_fault(const uint8_t *image, size_t size_bytes)
             return fault;
         end += area_bytes(row->kind, row->capacity_pages);
     }
-    return end == size_bytes ? NULL : "file size is not what the table makes it";
+    if (end != size_bytes)
+        return "file size is not what the table makes it";
+    if (header->clean && header->content_xxh3 != content_hash(image, size_bytes))
+        return LEDGER_REASON_DAMAGED;
+    return NULL;
 }
 
 int ledger_validate(const void *image, size_t size_bytes, const char **reason)
@@ -350,6 +369,7 @@ void ledger_close(struct ledger *ledger, bool clean)
     if (!ledger)
         return;
     if (ledger->writable && clean && msync(ledger->map, ledger->size_bytes, MS_SYNC) == 0) {
+        ledger_header_of(ledger)->content_xxh3 = content_hash(ledger->map, ledger->size_bytes);
         ledger_header_of(ledger)->clean = 1;
         msync(ledger->map, MAP_PAGE_BYTES, MS_SYNC);
     }

@@ -5,3 +5,5 @@
 exits 0 run --dir "$DIR" "${QUICK[@]}" --engine mem --out "$WORK/one"
 exits 0 run --dir "$DIR" --size 32M -d 1 --set CONFIG.Reserve=1 --engine mem --out "$WORK/two"
 [ "$(stat -c %s "$DIR/sqliosim.mdx")" -eq 33554432 ] || fail "the file is not the new one"
+grep -qF "$DIR/sqliosim.mdx is of an earlier run and will be replaced" "$WORK/out" ||
+    fail "the plan does not say what is replaced"

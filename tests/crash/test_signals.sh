@@ -78,12 +78,26 @@ exit_of_run
 [ $status -eq 0 ] || failed "a run that nobody interrupts: exit $status" "$work/out"
 check_ended "a run that nobody interrupts" True
 
-# The first signal asks for an orderly end, which needs at least the checkpoint's and the report's
-# time; the second does not wait for it.  Two kinds, since two of a kind may arrive as one.
+# Two signals in a moment, as timeout and a closing terminal send them, are one wish.
 run_begin 30
 wait_for '^initial update: done'
 kill -INT $pid
 kill -TERM $pid
+kill -HUP $pid
+exit_of_run
+[ $status -eq 130 ] || failed "three signals at once: exit $status, not 130" "$work/out"
+check_ended "three signals at once" False
+
+# The first signal asks for an orderly end; another one a second later does not wait for it.  The
+# process is halted in between, since the orderly end may need less than that second.
+run_begin 30
+wait_for '^initial update: done'
+kill -INT $pid
+wait_for '^stopping; '
+kill -STOP $pid
+sleep 1.2
+kill -TERM $pid
+kill -CONT $pid
 exit_of_run
 [ $status -eq 130 ] || failed "second signal: exit $status, not 130" "$work/out"
 [ ! -e "$work/r/result.json" ] || failed "second signal: the report was still made" "$work/out"

@@ -178,7 +178,16 @@ static struct profile *profile_of(const struct world *w)
     return profile;
 }
 
-static void run_once(const struct world *w)
+static void overwrite_log_page_0(const struct world *w)
+{
+    static _Alignas(16) uint8_t wrong[PAGE_BYTES];
+    memset(wrong, 0xa5, sizeof wrong);
+    page_put(w->log, 0, wrong);
+}
+
+/* damage: what happens to the files before the load begins, or NULL. */
+static void run_with(const struct world *w, void (*damage)(const struct world *w),
+                     enum verdict expected)
 {
     char message[PLAN_MESSAGE_MAX];
     int exit_code = 0;
@@ -200,8 +209,12 @@ static void run_once(const struct world *w)
                                 .virtual_clock = true,
                                 .clock = &clock};
     assert_int_equal(run_create(run, &config), 0);
+    if (damage)
+        damage(w);
     assert_int_equal(run_execute(run), 0);
-    assert_int_equal(run->findings.count, 0);
+    assert_int_equal(run->findings.count, expected != VERDICT_NONE);
+    if (expected != VERDICT_NONE)
+        assert_int_equal(run->findings.list[0].verdict, expected);
     run_destroy(run);
     free(run);
     mem_device_free(device);
@@ -209,7 +222,7 @@ static void run_once(const struct world *w)
     profile_free(profile);
 }
 
-static int world_make(void **state)
+static struct world *world_new(void)
 {
     struct world *w = calloc(1, sizeof *w);
     assert_non_null(w);
@@ -222,7 +235,13 @@ static int world_make(void **state)
     snprintf(w->json, sizeof w->json, "%s/report.json", w->dir);
     snprintf(w->copy, sizeof w->copy, "%s/copy", w->dir);
     assert_int_equal(mkdir(w->out, 0700), 0);
-    run_once(w);
+    return w;
+}
+
+static int world_make(void **state)
+{
+    struct world *w = world_new();
+    run_with(w, NULL, VERDICT_NONE);
     *state = w;
     return 0;
 }
@@ -528,6 +547,165 @@ static void a_cut_file_is_named_with_its_ledger(void **state)
     assert_int_equal(verify(w, w->out), 0);
 }
 
+/* 4 MiB of data and 16 MiB of log, as profile_of asks. */
+#define DATA_BYTES (4 << 20)
+#define LOG_BYTES  (16 << 20)
+
+static void file_save(const struct world *w, const char *path)
+{
+    assert_int_equal(system_of("cp --sparse=never '%s' '%s'", path, w->copy), 0);
+}
+
+/* Into the same inode. */
+static void file_restore(const struct world *w, const char *path)
+{
+    assert_int_equal(system_of("cat '%s' > '%s'", w->copy, path), 0);
+}
+
+static void assert_cut_is_named(const struct world *w, const char *path, off_t size)
+{
+    assert_int_equal(truncate(path, size), 0);
+    assert_int_equal(verify(w, w->out), 1);
+    assert_one_finding(w, "truncated_file", -1);
+    if (size < 2 * PAGE_BYTES) { /* nothing in it says what it was */
+        assert_int_equal(verify(w, path), 2);
+        return;
+    }
+    assert_int_equal(verify(w, path), 1);
+    assert_one_finding(w, "truncated_file", -1);
+}
+
+static void a_log_cut_anywhere_is_one_truncated_file(void **state)
+{
+    static const off_t sizes[] = {LOG_BYTES - 1,   LOG_BYTES - 512, 4 << 20,
+                                  (1 << 20) + 512, 100000,          0};
+    struct world *w = *state;
+    file_save(w, w->log);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_cut_is_named(w, w->log, sizes[i]);
+        file_restore(w, w->log);
+    }
+    assert_int_equal(verify(w, w->out), 0);
+}
+
+static void a_data_file_cut_anywhere_is_one_truncated_file(void **state)
+{
+    static const off_t sizes[] = {DATA_BYTES - 1,  DATA_BYTES - 512, 2 << 20,
+                                  (1 << 20) + 512, 100000,           0};
+    struct world *w = *state;
+    file_save(w, w->data);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        assert_cut_is_named(w, w->data, sizes[i]);
+        file_restore(w, w->data);
+    }
+    assert_int_equal(verify(w, w->out), 0);
+}
+
+static void what_was_appended_to_a_file_is_one_foreign_write(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(system_of("head -c 1000000 /dev/zero | tr '\\0' 'x' >> '%s'", w->data), 0);
+    int code = verify(w, w->out);
+    json_t *report = report_of(w);
+    assert_int_equal(count_of(report, 0, "pages"), DATA_BYTES / PAGE_BYTES);
+    json_decref(report);
+    assert_int_equal(truncate(w->data, DATA_BYTES), 0);
+    assert_int_equal(code, 3);
+    assert_one_finding(w, "foreign_write", -1);
+}
+
+/* What the ledger says of a data file's inode; 0 is not known. */
+static void ledger_set_inode(const struct world *w, uint64_t inode)
+{
+    const char *reason;
+    struct ledger *ledger;
+    assert_int_equal(ledger_open(&ledger, w->ledger, true, &reason), 0);
+    for (uint16_t uid = 1; uid <= 2; uid++)
+        if (ledger_file_at(ledger, uid)->kind == FILE_KIND_DATA)
+            ledger_file_at(ledger, uid)->inode = inode;
+    ledger_close(ledger, true);
+}
+
+static void another_inode_with_the_same_content_is_right(void **state)
+{
+    struct world *w = *state;
+    ledger_set_inode(w, 1);
+    int code = verify(w, w->out);
+    ledger_set_inode(w, 0);
+    assert_int_equal(code, 0);
+}
+
+/* Every page from 64 to 127 zero: as damage each would be a finding of its own. */
+static void another_inode_with_other_content_is_one_file_replaced(void **state)
+{
+    struct world *w = *state;
+    file_save(w, w->data);
+    assert_int_equal(system_of("dd if=/dev/zero of='%s' bs=8192 seek=64 count=64 conv=notrunc "
+                               "status=none",
+                               w->data),
+                     0);
+    int same = verify(w, w->out);
+    json_t *report = report_of(w);
+    size_t found = json_array_size(json_object_get(report, "findings"));
+    json_decref(report);
+    ledger_set_inode(w, 1);
+    int other = verify(w, w->out);
+    ledger_set_inode(w, 0);
+    file_restore(w, w->data);
+    assert_int_equal(same, 1);
+    assert_true(found > 1);
+    assert_int_equal(other, 3);
+    assert_one_finding(w, "file_replaced", -1);
+}
+
+/* 4,096 bytes of header, 576 a row of two files: the entries begin at 8,192. */
+static void by_a_damaged_ledger_nothing_is_judged(void **state)
+{
+    struct world *w = *state;
+    flip_byte(w->ledger, 8192 + 16 * 64 + 5);
+    int code = verify(w, w->out);
+    json_t *report = report_of(w);
+    size_t found = json_array_size(json_object_get(report, "findings"));
+    json_decref(report);
+    flip_byte(w->ledger, 8192 + 16 * 64 + 5);
+    assert_int_equal(code, 3);
+    assert_int_equal(found, 0);
+    assert_int_equal(verify(w, w->out), 0);
+}
+
+/* The same as a ledger of an earlier run: its run id is not that of the files. */
+static void files_of_another_run_are_not_compared(void **state)
+{
+    struct world *w = *state;
+    const char *reason;
+    struct ledger *ledger;
+    assert_int_equal(ledger_open(&ledger, w->ledger, true, &reason), 0);
+    ledger_header_of(ledger)->run_id[0] ^= 1;
+    ledger_close(ledger, true);
+    int code = verify(w, w->out);
+    json_t *report = report_of(w);
+    size_t found = json_array_size(json_object_get(report, "findings"));
+    json_decref(report);
+    assert_int_equal(ledger_open(&ledger, w->ledger, true, &reason), 0);
+    ledger_header_of(ledger)->run_id[0] ^= 1;
+    ledger_close(ledger, true);
+    assert_int_equal(code, 3);
+    assert_int_equal(found, 0);
+    assert_int_equal(verify(w, w->out), 0);
+}
+
+static void a_run_and_verify_both_find_an_overwritten_page_0_of_the_log(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    void *made = w;
+    run_with(w, overwrite_log_page_0, VERDICT_garbage);
+    int code = verify(w, w->out);
+    assert_int_equal(code, 1);
+    assert_one_finding(w, "garbage", 0);
+    world_free(&made);
+}
+
 static void nothing_is_changed_by_looking(void **state)
 {
     struct world *w = *state;
@@ -609,6 +787,14 @@ int main(void)
         cmocka_unit_test(a_boot_page_that_names_no_checkpoint_is_found),
         cmocka_unit_test(a_hole_near_the_end_of_the_log_is_proven_by_a_newer_page),
         cmocka_unit_test(a_cut_file_is_named_with_its_ledger),
+        cmocka_unit_test(a_log_cut_anywhere_is_one_truncated_file),
+        cmocka_unit_test(a_data_file_cut_anywhere_is_one_truncated_file),
+        cmocka_unit_test(what_was_appended_to_a_file_is_one_foreign_write),
+        cmocka_unit_test(another_inode_with_the_same_content_is_right),
+        cmocka_unit_test(another_inode_with_other_content_is_one_file_replaced),
+        cmocka_unit_test(by_a_damaged_ledger_nothing_is_judged),
+        cmocka_unit_test(files_of_another_run_are_not_compared),
+        cmocka_unit_test(a_run_and_verify_both_find_an_overwritten_page_0_of_the_log),
         cmocka_unit_test(nothing_is_changed_by_looking),
         cmocka_unit_test(a_path_that_does_not_exist_is_refused),
         cmocka_unit_test(a_file_that_is_no_database_is_refused),

@@ -247,6 +247,50 @@ static void test_opening_to_write_takes_the_clean_mark_away(void **state)
     assert_false(ledger_believed(f->ledger, other_boot));
 }
 
+/* --- the hash of a clean ledger --- */
+
+static void flip_in(const char *path, off_t offset)
+{
+    uint8_t byte;
+    int fd = open(path, O_RDWR);
+
+    assert_int_equal(pread(fd, &byte, 1, offset), 1);
+    byte ^= 0x10;
+    assert_int_equal(pwrite(fd, &byte, 1, offset), 1);
+    close(fd);
+}
+
+/* Run id, seed, file size, path, the first and the last entry, the padding at the end. */
+static const off_t anywhere[] = {16, 48, ROW(0) + 24, ROW(2) + ROW_PATH + 3, 8192, 17087, 20479};
+
+static void test_a_flipped_bit_anywhere_in_a_clean_ledger_is_refused(void **state)
+{
+    struct ledger_fixture *f = *state;
+    struct ledger *l = NULL;
+    const char *reason;
+
+    history(f->ledger);
+    reopen(f, true, false);
+    for (size_t i = 0; i < sizeof(anywhere) / sizeof(anywhere[0]); i++) {
+        flip_in(f->path, anywhere[i]);
+        assert_int_equal(ledger_open(&l, f->path, false, &reason), -EBADMSG);
+        assert_string_equal(reason, "its entries are damaged");
+        flip_in(f->path, anywhere[i]);
+    }
+    reopen(f, false, false);
+    assert_int_equal(ledger_view(f->ledger, DATA_UID, 9).acked, 10);
+}
+
+static void test_an_open_ledger_has_no_hash_to_be_judged_by(void **state)
+{
+    struct ledger_fixture *f = *state;
+
+    reopen(f, false, false);
+    flip_in(f->path, 8192 + 4);
+    reopen(f, false, false);
+    assert_int_equal(ledger_header_of(f->ledger)->clean, 0);
+}
+
 /* --- validation --- */
 
 struct damage {
@@ -383,6 +427,8 @@ int main(void)
         T(test_clean_ledger_is_believed_after_a_reboot),
         T(test_open_ledger_is_believed_in_its_own_boot_only),
         T(test_opening_to_write_takes_the_clean_mark_away),
+        T(test_a_flipped_bit_anywhere_in_a_clean_ledger_is_refused),
+        T(test_an_open_ledger_has_no_hash_to_be_judged_by),
         T(test_each_contradiction_is_named),
         T(test_sound_image_has_no_reason),
         T(test_path_without_end_is_refused),

@@ -326,7 +326,23 @@ static void the_sum_of_all_files_must_leave_the_reserve(void **state)
     assert_int_equal(made.error, -ENOSPC);
     assert_int_equal(made.exit_code, 3);
     assert_non_null(strstr(made.message, "/data"));
-    assert_non_null(strstr(made.message, "Reserve"));
+    assert_non_null(strstr(made.message, "of which 1 GiB must stay free (Reserve)"));
+    assert_non_null(strstr(made.message, "--set CONFIG.Reserve=1M lowers it"));
+    unmake(&made);
+}
+
+/* 3,000 MB do not fit in 3,000 less the smallest reserve of 1. */
+static void a_lower_reserve_is_proposed_only_where_it_helps(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    fake_machine_init(&fake, 10 * GIB, 3000 * MIB);
+    set(profile, "File1", "InitialSize", "2900");
+    make(&made, profile, &fake);
+    assert_int_equal(made.error, -ENOSPC);
+    assert_null(strstr(made.message, "lowers it"));
     unmake(&made);
 }
 
@@ -492,6 +508,7 @@ int main(void)
         cmocka_unit_test(a_pool_beyond_the_memory_is_refused_with_exit_3),
         cmocka_unit_test(a_pool_with_fewer_frames_than_users_is_refused),
         cmocka_unit_test(the_sum_of_all_files_must_leave_the_reserve),
+        cmocka_unit_test(a_lower_reserve_is_proposed_only_where_it_helps),
         cmocka_unit_test(what_just_fits_is_accepted),
         cmocka_unit_test(a_reserve_that_was_set_counts),
         cmocka_unit_test(file_systems_are_counted_apart),

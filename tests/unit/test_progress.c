@@ -96,12 +96,11 @@ static void after_ten_seconds_there_is_a_line_with_the_findings(void **state)
     progress_show(&view.progress, view.run);
     progress_show(&view.progress, view.run);
     view_close(&view, text, sizeof text);
-    assert_string_equal(text,
-                        "stress (not judged)  02:11 of 05:00  findings 2  - IOPS  - MB/s\n");
+    assert_string_equal(text, "stress (not judged)  02:11 of 05:00  findings 2  - IOPS  - MB/s\n");
 }
 
-/* 4,000 reads of 8 KiB in 8 s are 500 a second, 500 * 8,192 / 1,048,576 = 3.9 MB/s; the 7,000 of the
- * time before the phase do not count. */
+/* 4,000 reads of 8 KiB in 8 s are 500 a second, 500 * 8,192 / 1,048,576 = 3.9 MB/s; the 7,000 of
+ * the time before the phase do not count. */
 static void rates_are_those_since_the_phase_began(void **state)
 {
     struct view view;

@@ -176,6 +176,53 @@ static void a_wanted_folder_that_is_a_file_is_refused(void **state)
     result_dir_free(&dir);
 }
 
+static int check_at(const char *wanted, const char *under_test, char *message)
+{
+    struct result_place place = by_default;
+    const char *paths[] = {under_test};
+    place.wanted = wanted;
+    place.under_test = paths;
+    place.under_test_count = 1;
+    return result_dir_check(&place, message);
+}
+
+static void a_check_creates_nothing(void **state)
+{
+    char message[RESULT_MESSAGE_MAX];
+    (void)state;
+    assert_int_equal(check_at("new", "a.mdx", message), 0);
+    assert_int_equal(check_at("new//", "a.mdx", message), 0);
+    assert_false(exists("new"));
+}
+
+static void a_check_refuses_what_creating_would(void **state)
+{
+    char message[RESULT_MESSAGE_MAX];
+    (void)state;
+    touch("file");
+    assert_int_equal(mkdir("full", 0700), 0);
+    touch("full/notes");
+    assert_int_equal(check_at("nowhere/new", "a.mdx", message), -ENOENT);
+    assert_int_equal(check_at("file", "a.mdx", message), -ENOTDIR);
+    assert_int_equal(check_at("full", "a.mdx", message), -EEXIST);
+}
+
+static void a_file_under_test_may_not_have_a_name_of_ours_in_the_folder(void **state)
+{
+    static const char *const ours[] = {"out/result.json", "out/result.json.part", "out/ledger",
+                                       "out/evidence", "./out/../out/ledger"};
+    static const char *const others[] = {"out/result.jso", "out/a.mdx", "ledger", "result.json"};
+    char message[RESULT_MESSAGE_MAX];
+    (void)state;
+    assert_int_equal(mkdir("out", 0700), 0);
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+        assert_int_equal(check_at("out", ours[i], message), -EEXIST);
+        assert_non_null(strstr(message, ours[i]));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_int_equal(check_at("out", others[i], message), 0);
+}
+
 static void known_files_are_removed_and_then_the_folder(void **state)
 {
     unsigned kept;
@@ -235,6 +282,9 @@ int main(void)
         PLACED(a_wanted_folder_may_exist_empty),
         PLACED(a_wanted_folder_with_something_in_it_is_refused),
         PLACED(a_wanted_folder_that_is_a_file_is_refused),
+        PLACED(a_check_creates_nothing),
+        PLACED(a_check_refuses_what_creating_would),
+        PLACED(a_file_under_test_may_not_have_a_name_of_ours_in_the_folder),
         PLACED(known_files_are_removed_and_then_the_folder),
         PLACED(strangers_stay_and_are_counted),
         PLACED(a_symbolic_link_with_our_name_is_a_stranger),
