@@ -829,6 +829,19 @@ static void our_file_is_deleted(void **state)
     assert_int_equal(file_delete_own(place->path, NULL, place->message), -ENOENT);
 }
 
+static void a_file_of_another_run_is_not_deleted(void **state)
+{
+    struct place *place = *state;
+    static const uint8_t other[RUN_ID_BYTES] = {9};
+    const struct file_mark mark = mark_of(FILE_KIND_DATA);
+    create_and_close(place);
+    assert_int_equal(file_delete_own(place->path, other, place->message), -ESTALE);
+    assert_non_null(strstr(place->message, "another run"));
+    assert_int_equal(entries(place->directory), 1);
+    assert_int_equal(file_delete_own(place->path, mark.run_id, place->message), 0);
+    assert_int_equal(entries(place->directory), 0);
+}
+
 static void space_of_a_file_system_adds_up(void **state)
 {
     struct place *place = *state;
@@ -889,6 +902,7 @@ int main(void)
         T(a_replaced_file_is_estale),
         T(a_changed_size_is_efbig_or_enodata),
         T(our_file_is_deleted),
+        T(a_file_of_another_run_is_not_deleted),
         T(space_of_a_file_system_adds_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
