@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "sim/affinity.h"
 #include "sim/io.h"
 
 #define HELPERS_MAX 64 /* more threads than this only queue in the kernel instead of here */
@@ -28,6 +29,7 @@ struct req_list {
 struct sync_engine {
     struct io_engine base;
     bool is_inline;
+    uint64_t cpu_mask;
     unsigned helper_count;
     pthread_t helpers[HELPERS_MAX];
     pthread_mutex_t lock;
@@ -91,6 +93,8 @@ static void transfer(const struct sync_engine *sync, struct io_req *req)
 static void *helper_main(void *argument)
 {
     struct sync_engine *sync = argument;
+    /* Checked when the plan was made: a CPU that went offline since leaves the helper anywhere. */
+    (void)!affinity_pin(sync->cpu_mask);
     pthread_mutex_lock(&sync->lock);
     for (;;) {
         while (sync->queue.head == NULL && !sync->stop)
@@ -159,6 +163,7 @@ static int sync_create(struct io_engine **out, const struct io_engine_config *co
         return -ENOMEM;
     sync->base = (struct io_engine){&engine_sync, config->clock, config->depth, 0};
     sync->is_inline = config->depth == 1 || config->clock->is_virtual;
+    sync->cpu_mask = config->cpu_mask;
     pthread_mutex_init(&sync->lock, NULL);
     pthread_cond_init(&sync->work, NULL);
     init_monotonic_cond(&sync->completed);

@@ -79,8 +79,9 @@ struct io_req {
 
 struct io_engine_config {
     struct clock *clock;
-    unsigned depth; /* most requests outstanding */
-    void *device;   /* mem: struct mem_device *; fault: struct fault_config *; else NULL */
+    unsigned depth;    /* most requests outstanding */
+    uint64_t cpu_mask; /* CPUs of the engine's own threads (affinity.h); 0 = any */
+    void *device;      /* mem: struct mem_device *; fault: struct fault_config *; else NULL */
 };
 
 struct io_engine; /* engines embed this first */

@@ -18,6 +18,7 @@
 
 #include "config/units.h"
 #include "patterns/pattern.h"
+#include "sim/affinity.h"
 #include "sim/worker.h"
 #include "verify/ledger.h"
 #include "sim/allocation.h"
@@ -371,9 +372,40 @@ static int check_space(struct planner *p)
 
 /* ---- the rest ---- */
 
+static int check_mask(struct planner *p, const char *key, uint64_t mask)
+{
+    char refused[AFFINITY_TEXT_MAX], allowed[AFFINITY_TEXT_MAX];
+    uint64_t beyond = p->machine->cpu_mask ? mask & ~p->machine->cpu_mask : 0;
+    if (beyond == 0)
+        return 0;
+    affinity_text(beyond, refused, sizeof refused);
+    affinity_text(p->machine->cpu_mask, allowed, sizeof allowed);
+    return refuse(p, -EINVAL, EXIT_USAGE,
+                  "%s=%#" PRIx64 " names CPU %s, which this process may not use (taskset, a "
+                  "container's cpuset, or no such CPU); allowed are CPU %s, mask %#" PRIx64
+                  "; 0 = any",
+                  key, mask, refused, allowed, p->machine->cpu_mask);
+}
+
+static int plan_masks(struct planner *p)
+{
+    p->plan->cpu_mask = (uint64_t)p->settings->affinity;
+    p->plan->io_cpu_mask = (uint64_t)p->settings->io_affinity;
+    int error = check_mask(p, "Affinity", p->plan->cpu_mask);
+    return error ? error : check_mask(p, "IOAffinity", p->plan->io_cpu_mask);
+}
+
+/* CPUs that workers may run on: those of the mask, else all. */
+static uint64_t cpus_for_workers(const struct planner *p)
+{
+    uint64_t mask = (uint64_t)p->settings->affinity;
+    return mask ? (uint64_t)__builtin_popcountll(mask) : p->machine->cpus;
+}
+
 static void plan_workers(struct planner *p)
 {
-    uint64_t wanted = p->settings->cpu_count ? (uint64_t)p->settings->cpu_count : p->machine->cpus;
+    uint64_t wanted =
+        p->settings->cpu_count ? (uint64_t)p->settings->cpu_count : cpus_for_workers(p);
     if (wanted > WORKER_MAX) {
         plan_note(&p->notes, "workers: %d of %" PRIu64 " CPUs, SQLIOSim's limit", WORKER_MAX,
                   wanted);
@@ -418,7 +450,9 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
     if (notes)
         p.notes = *notes;
     plan_workers(&p);
-    int error = plan_seed(&p);
+    int error = plan_masks(&p);
+    if (!error)
+        error = plan_seed(&p);
     if (!error)
         error = plan_files(&p);
     if (!error)

@@ -29,6 +29,7 @@ struct plan_space {
 /* What the machine has. */
 struct plan_machine {
     unsigned cpus;         /* that this process may use */
+    uint64_t cpu_mask;     /* those of them among the first 64; 0 = could not be found out */
     uint64_t memory_bytes; /* available under the cgroup limit; 0 = could not be found out */
     /* Of the file system of a directory; 0 or -errno. */
     int (*space)(void *context, const char *directory, struct plan_space *out);
@@ -79,6 +80,7 @@ struct plan {
     unsigned file_count, database_count;
     size_t pool_bytes;
     unsigned workers;
+    uint64_t cpu_mask, io_cpu_mask; /* of the workers, of the engines' threads; 0 = any */
     unsigned queue_depth;
     uint64_t seed;
     bool seed_drawn;

@@ -5,12 +5,12 @@
  * v1), its limit less what it uses that cannot be given back (page cache can).
  */
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/affinity.h"
 #include "sim/plan.h"
 
 #define TEXT_BYTES     65536
@@ -136,22 +136,6 @@ uint64_t plan_memory_available(const char *root)
     return least == UINT64_MAX ? 0 : least;
 }
 
-static unsigned cpus_allowed(void)
-{
-    cpu_set_t *set = NULL;
-    int count = 0;
-    /* The kernel refuses a set that is smaller than its own. */
-    for (int cpus = CPU_SETSIZE; cpus <= 1 << 20 && count == 0; cpus *= 2) {
-        set = CPU_ALLOC(cpus);
-        if (!set)
-            break;
-        if (sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0)
-            count = CPU_COUNT_S(CPU_ALLOC_SIZE(cpus), set);
-        CPU_FREE(set);
-    }
-    return count > 0 ? (unsigned)count : 1;
-}
-
 static int space_of(void *context, const char *directory, struct plan_space *out)
 {
     (void)context;
@@ -172,7 +156,8 @@ static uint64_t reusable_bytes_of(void *context, const char *path)
 void plan_look_at_machine(struct plan_machine *machine)
 {
     *machine = (struct plan_machine){
-        .cpus = cpus_allowed(),
+        .cpus = affinity_allowed_count(),
+        .cpu_mask = affinity_allowed(),
         .memory_bytes = plan_memory_available(""),
         .space = space_of,
         .reusable_bytes = reusable_bytes_of,

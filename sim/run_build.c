@@ -81,8 +81,10 @@ static void clock_make(struct run *run)
 static int workers_make(struct run *run)
 {
     const struct plan *plan = run->config.plan;
-    struct io_engine_config config = {
-        .clock = run->clock, .depth = plan->queue_depth, .device = run->config.engine_device};
+    struct io_engine_config config = {.clock = run->clock,
+                                      .depth = plan->queue_depth,
+                                      .cpu_mask = plan->io_cpu_mask,
+                                      .device = run->config.engine_device};
     int error = run->config.engine->create(&run->main_engine, &config);
     if (error)
         return fail(run, 3, error, "the I/O engine %s cannot be started: %s",
@@ -96,6 +98,7 @@ static int workers_make(struct run *run)
         if (error)
             return fail(run, 3, error, "worker %u of %u: the I/O engine %s cannot be started: %s",
                         i + 1, plan->workers, run->config.engine->name, strerror(-error));
+        run->workers[i].cpu_mask = plan->cpu_mask;
         run->worker_count++;
     }
     return 0;

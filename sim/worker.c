@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/affinity.h"
+
 enum task_state { TASK_PARKED, TASK_QUEUED, TASK_RUNNING, TASK_NOTIFIED };
 
 /* The thread that may touch the run queue.  Under a virtual clock and during set-up that is the one
@@ -295,6 +297,8 @@ static void worker_wait(struct worker *worker)
 static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
+    /* Checked when the plan was made: a CPU that went offline since leaves the worker anywhere. */
+    (void)!affinity_pin(worker->cpu_mask);
     atomic_store(&worker->owner, thread_self());
     while (!atomic_load(&worker->stop)) {
         if (!worker_step(worker))

@@ -63,6 +63,7 @@ struct worker {
     struct task **timers;                 /* heap by (timer_ns, timer_serial) */
     size_t timer_count, timer_capacity;
     uint64_t timer_serial;
+    uint64_t cpu_mask; /* CPUs of its thread (affinity.h), set before worker_start; 0 = any */
     _Atomic bool stop;
     pthread_t thread;
     bool running;

@@ -537,7 +537,7 @@ static void *share(void *argument)
 {
     struct sharer *sharer = argument;
     struct io_engine *engine;
-    struct io_engine_config config = {sharer->clock, 2, sharer->config};
+    struct io_engine_config config = {.clock = sharer->clock, .depth = 2, .device = sharer->config};
     if (engine_fault.create(&engine, &config) < 0)
         return NULL;
     struct io io;

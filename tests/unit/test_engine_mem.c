@@ -19,7 +19,7 @@ struct bed {
 
 static void bed_engine(struct bed *bed, unsigned depth)
 {
-    struct io_engine_config config = {&bed->clock, depth, bed->device};
+    struct io_engine_config config = {.clock = &bed->clock, .depth = depth, .device = bed->device};
     assert_int_equal(engine_mem.create(&bed->engine, &config), 0);
     assert_int_equal(engine_mem.attach(bed->engine, &bed->target), 0);
     io_init(&bed->io, bed->engine, &bed->clock, NULL, &bed->phase);
@@ -290,7 +290,7 @@ static void a_wait_of_one_engine_stops_at_completions_of_another(void **state)
     struct bed bed;
     bed_start(&bed, &(struct mem_device_config){.seed = 1}, false);
     struct io_engine *other;
-    struct io_engine_config config = {&bed.clock, 1, bed.device};
+    struct io_engine_config config = {.clock = &bed.clock, .depth = 1, .device = bed.device};
     assert_int_equal(engine_mem.create(&other, &config), 0);
     unsigned char *page = pages_of(1, 0);
     struct iovec iov = {page, PAGE};
@@ -678,7 +678,7 @@ static void *share(void *argument)
 {
     struct sharer *sharer = argument;
     struct io_engine *engine;
-    struct io_engine_config config = {sharer->clock, 4, sharer->device};
+    struct io_engine_config config = {.clock = sharer->clock, .depth = 4, .device = sharer->device};
     if (engine_mem.create(&engine, &config) < 0 || engine_mem.attach(engine, sharer->target) < 0)
         return NULL;
     struct io io;

@@ -458,6 +458,58 @@ static void more_than_64_cpus_are_64_workers_and_a_note(void **state)
     unmake(&made);
 }
 
+static void an_affinity_mask_sets_the_workers_and_is_kept(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    fake.machine.cpu_mask = 0xf;
+    set(profile, "CONFIG", "Affinity", "0xa");
+    set(profile, "CONFIG", "IOAffinity", "1");
+    make(&made, profile, &fake);
+    assert_int_equal(made.plan.workers, 2); /* CPU 1 and CPU 3 */
+    assert_int_equal(made.plan.cpu_mask, 0xa);
+    assert_int_equal(made.plan.io_cpu_mask, 1);
+    unmake(&made);
+}
+
+static void cpu_count_goes_before_the_mask(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    fake.machine.cpu_mask = 0xf;
+    set(profile, "CONFIG", "Affinity", "1");
+    set(profile, "CONFIG", "CPUCount", "3");
+    make(&made, profile, &fake);
+    assert_int_equal(made.plan.workers, 3);
+    unmake(&made);
+}
+
+static void a_mask_beyond_the_cpus_allowed_is_refused(void **state)
+{
+    static const char *const keys[] = {"Affinity", "IOAffinity"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fake_machine fake;
+        struct profile *profile = plain_profile();
+        struct made made;
+        big_machine(&fake);
+        fake.machine.cpu_mask = 0xd; /* CPU 0, 2, 3: a container */
+        set(profile, "CONFIG", keys[i], "0x13");
+        make(&made, profile, &fake);
+        assert_int_equal(made.exit_code, 2);
+        assert_non_null(strstr(made.message, keys[i]));
+        assert_non_null(strstr(made.message, "CPU 1,4,"));
+        assert_non_null(strstr(made.message, "CPU 0,2-3, mask 0xd"));
+        unmake(&made);
+    }
+}
+
 static void a_seed_is_kept(void **state)
 {
     struct fake_machine fake;
@@ -517,6 +569,9 @@ int main(void)
         cmocka_unit_test(workers_are_the_cpus_allowed),
         cmocka_unit_test(cpu_count_sets_the_workers),
         cmocka_unit_test(more_than_64_cpus_are_64_workers_and_a_note),
+        cmocka_unit_test(an_affinity_mask_sets_the_workers_and_is_kept),
+        cmocka_unit_test(cpu_count_goes_before_the_mask),
+        cmocka_unit_test(a_mask_beyond_the_cpus_allowed_is_refused),
         cmocka_unit_test(a_seed_is_kept),
         cmocka_unit_test(a_missing_seed_is_drawn),
     };

@@ -447,9 +447,9 @@ static void one_warning_names_all_that_is_set_without_effect(void **state)
 {
     struct profile *profile = *state;
 
-    assert_int_equal(profile_set(profile, "CONFIG", "CacheHitRatio", "1000", line(1)), 0);
+    assert_int_equal(profile_set(profile, "CONFIG", "VerifyBeforeOverwrite", "1", line(1)), 0);
     assert_int_equal(profile_set(profile, "CONFIG", "TestCycles", "1", line(2)), 0);
-    assert_int_equal(profile_set(profile, "CONFIG", "Affinity", "3", line(3)), 0);
+    assert_int_equal(profile_set(profile, "CONFIG", "LogReadBack", "3", line(3)), 0);
     assert_int_equal(profile_set(profile, "ShrinkUser", "MinExtends", "1", line(4)), 0);
     assert_int_equal(profile_set(profile, "ShrinkUser", "MaxExtends", "1", line(5)), 0);
     assert_int_equal(profile_set(profile, "File1", "FileName", "a", line(6)), 0);
@@ -462,7 +462,8 @@ static void one_warning_names_all_that_is_set_without_effect(void **state)
     assert_int_equal(profile_diag_count(profile), 1);
     assert_string_equal(printed(profile, 0),
                         "run.ini: warning: accepted, but without effect in this version: [CONFIG] "
-                        "Affinity, CacheHitRatio; [ShrinkUser]; [FileN] Increment, Shrinkable");
+                        "LogReadBack, VerifyBeforeOverwrite; [ShrinkUser]; [FileN] Increment, "
+                        "Shrinkable");
 }
 
 static void the_warning_of_everything_without_effect_fits(void **state)
@@ -485,13 +486,8 @@ static void the_warning_of_everything_without_effect_fits(void **state)
     assert_int_equal(profile_set(profile, "File1", "Shrinkable", "1", line(1)), 0);
     assert_int_equal(profile_finish(profile), 0);
     const char *text = printed(profile, 0);
-    static const char *const named[] = {"ErrorFile",        "IOAffinity",
-                                        "CacheHitRatio",    "MaxOutstandingIO",
-                                        "TargetIODuration", "AllowIOBursts",
-                                        "ForceReadAhead",   "Affinity",
-                                        "LogReadBack",      "VerifyBeforeOverwrite",
-                                        "[ReadAheadUser]",  "[BulkUpdateUser]",
-                                        "[ShrinkUser]",     "[FileN] Increment, Shrinkable"};
+    static const char *const named[] = {"LogReadBack", "VerifyBeforeOverwrite", "[ShrinkUser]",
+                                        "[FileN] Increment, Shrinkable"};
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         assert_non_null(strstr(text, named[i]));
     }
@@ -637,11 +633,11 @@ static void the_dump_marks_what_is_set_without_effect(void **state)
 {
     struct profile *profile = *state;
 
-    assert_int_equal(profile_set(profile, "CONFIG", "Affinity", "0xff", line(1)), 0);
+    assert_int_equal(profile_set(profile, "CONFIG", "VerifyBeforeOverwrite", "TRUE", line(1)), 0);
     assert_int_equal(profile_set(profile, "ReadAheadUser", "UserCount", "3", line(1)), 0);
     assert_int_equal(profile_finish(profile), 0);
     char *text = dumped(profile);
-    assert_non_null(strstr(text, "\n; no effect in this version:\nAffinity=0xff\n"));
+    assert_non_null(strstr(text, "\n; no effect in this version:\nVerifyBeforeOverwrite=TRUE\n"));
     assert_non_null(strstr(text, "\n; no effect in this version:\nUserCount=3\n"));
     assert_non_null(strstr(text, "\n;BuffersRAMin=32\n")); /* nobody set it */
     free(text);
