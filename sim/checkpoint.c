@@ -64,10 +64,10 @@ static enum task_result release(struct actor *actor);
 
 static void database_stop(struct checkpoint *c, int error)
 {
-    run_say(c->actor->run,
-            "database %u stops: its checkpoints fail (%s), so its log cannot be given back "
-            "(SQL Server: 9002)",
-            c->database->index + 1, strerror(-error));
+    run_tell(c->actor->run, EVENT_ERROR, EVENT_HERE,
+             "database %u stops: its checkpoints fail (%s), so its log cannot be given back "
+             "(SQL Server: 9002)",
+             c->database->index + 1, strerror(-error));
     wal_stop(&c->database->wal, error);
     run_stop(c->actor->run, RUN_STOP_ERROR);
 }

@@ -347,6 +347,17 @@ static int make_device(struct session *s)
     return 0;
 }
 
+static void on_progress(void *context, const struct run *run)
+{
+    progress_show(&((struct session *)context)->progress, run);
+}
+
+static void on_event(void *context, const struct event *event)
+{
+    if (event->line)
+        progress_say(&((struct session *)context)->progress, event->line);
+}
+
 static int start_run(struct session *s)
 {
     struct run_config config = {
@@ -357,9 +368,9 @@ static int start_run(struct session *s)
         .engine_device = s->device,
         .virtual_clock = s->engine.is_model,
         .clock = &s->clock,
-        .progress = progress_show,
-        .say = progress_say,
-        .context = &s->progress,
+        .progress = on_progress,
+        .event = on_event,
+        .context = s,
         .signal = &signals.seen,
     };
     if (run_create(&s->run, &config) == 0)

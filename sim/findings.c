@@ -151,13 +151,14 @@ static bool stops_the_run(const struct findings *findings, const struct finding 
            (severity == SEVERITY_INTEGRITY || severity == SEVERITY_IO_ERROR);
 }
 
-void finding_report(struct findings *findings, const struct finding *finding,
-                    const struct finding_images *images)
+void finding_report_at(struct findings *findings, const struct finding *finding,
+                       const struct finding_images *images, struct event_place place)
 {
     assert(finding->verdict != VERDICT_NONE && finding->verdict < VERDICT_COUNT);
     struct finding event = *finding;
     event.found_ns = clock_realtime_ns(findings->clock);
     event.times = 1;
+    event.place = place;
 
     pthread_mutex_lock(&findings->lock);
     bool folded = fold(findings, &event);

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 
 #include "sim/clock.h"
+#include "sim/event.h"
 #include "verify/explain.h"
 
 #define FINDINGS_MAX         1000
@@ -47,12 +48,13 @@ struct finding {
     unsigned retries;       /* reads after the first */
     unsigned agreed;        /* of them with the same wrong image */
     bool healed;
-    int error;          /* errno of the system, or 0 */
-    char actor[32];     /* who met it */
-    uint16_t writer;    /* actor number of the last good write */
-    uint64_t written_s; /* when, seconds since session start (8 s coarse) */
-    uint64_t found_ns;  /* realtime; set by finding_report */
-    bool paired;        /* the other end was found */
+    int error;                /* errno of the system, or 0 */
+    char actor[32];           /* who met it */
+    struct event_place place; /* where in the source; set by finding_report */
+    uint16_t writer;          /* actor number of the last good write */
+    uint64_t written_s;       /* when, seconds since session start (8 s coarse) */
+    uint64_t found_ns;        /* realtime; set by finding_report */
+    bool paired;              /* the other end was found */
     char other_file[FINDING_FILE_MAX];
     uint32_t other_page_no;
     uint64_t other_generation;
@@ -86,8 +88,10 @@ struct findings {
 int findings_init(struct findings *findings, struct clock *clock, struct ledger *ledger,
                   const char *evidence_dir, bool stop_on_error) __attribute__((warn_unused_result));
 void findings_free(struct findings *findings);
-void finding_report(struct findings *findings, const struct finding *finding,
-                    const struct finding_images *images);
+#define finding_report(findings, finding, images)                                                  \
+    finding_report_at(findings, finding, images, EVENT_HERE)
+void finding_report_at(struct findings *findings, const struct finding *finding,
+                       const struct finding_images *images, struct event_place place);
 /* Number of events of a severity (amended ones not counted). */
 uint64_t findings_count(struct findings *findings, enum severity severity);
 /* The persistent event of severity integrity that stands on a page, or NULL.  For the pairing: no

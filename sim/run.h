@@ -25,6 +25,7 @@
 #include "config/profile.h"
 #include "patterns/pattern.h"
 #include "sim/database.h"
+#include "sim/event.h"
 #include "sim/findings.h"
 #include "sim/plan.h"
 #include "sim/worker.h"
@@ -53,7 +54,8 @@ struct run_config {
     bool virtual_clock;  /* then the run id comes from the seed and one thread drives all */
     struct clock *clock; /* NULL: the run's own (a mem_device needs it before the run) */
     void (*progress)(void *context, const struct run *run); /* about twice a second; may be NULL */
-    void (*say)(void *context, const char *line);           /* one line for people; may be NULL */
+    /* Everything that is told while it happens (event.h); several threads at a time; may be NULL */
+    void (*event)(void *context, const struct event *event);
     void *context;
     const _Atomic int *signal; /* set by a signal handler, or NULL */
     bool leave_like_killed;    /* tests: stop dead after the main part, as a kill would */
@@ -69,6 +71,7 @@ struct run {
     struct stats main_stats;   /* the coordinator's I/O */
     struct io_engine *main_engine;
     struct io io;
+    unsigned virtual_thread; /* virtual clock: 1 + number of the worker at work; 0 coordinator */
     struct worker *workers;
     unsigned worker_count;
     struct pool pool;
@@ -113,7 +116,17 @@ static inline bool run_stopping(const struct run *run)
 {
     return atomic_load(&((struct run *)(uintptr_t)run)->stop) != RUN_GOING;
 }
-void run_say(const struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Complete an event with time and thread, and hand it to the callback.  Any thread; event.h. */
+void run_event(const struct run *run, const struct event *event);
+/* For people and logs, by "System". */
+#define run_say(run, ...)  run_tell(run, EVENT_INFO, EVENT_HERE, __VA_ARGS__)
+#define run_warn(run, ...) run_tell(run, EVENT_WARNING, EVENT_HERE, __VA_ARGS__)
+void run_tell(const struct run *run, enum event_type type, struct event_place place,
+              const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Information for the logs alone. */
+void run_log(const struct run *run, const char *user, struct event_place place, const char *format,
+             ...) __attribute__((format(printf, 4, 5)));
+void run_announce_finding(void *run, const struct finding *finding); /* struct findings.announce */
 struct data_file *run_file_by_uid(const struct run *run, uint16_t uid);
 /* All workers' and the coordinator's statistics together. */
 void run_stats(const struct run *run, struct stats *out);

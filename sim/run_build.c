@@ -319,13 +319,6 @@ static void stop_on_finding(void *context, const struct finding *finding)
     run_stop(context, RUN_STOP_ERROR);
 }
 
-static void announce_finding(void *context, const struct finding *finding)
-{
-    char line[1024];
-    finding_line(finding, line, sizeof line);
-    run_say(context, "%s", line);
-}
-
 static int findings_make(struct run *run)
 {
     char *directory;
@@ -335,7 +328,7 @@ static int findings_make(struct run *run)
     int error = findings_init(&run->findings, run->clock, run->ledger, run->evidence_dir,
                               run->settings->stop_on_error);
     run->findings.stop = stop_on_finding;
-    run->findings.announce = announce_finding;
+    run->findings.announce = run_announce_finding;
     run->findings.context = run;
     return error;
 }
@@ -392,7 +385,7 @@ static void files_remove(struct run *run)
         return;
     for (unsigned i = 0; i < run->files_made; i++)
         if (file_delete_own(run->config.plan->files[i].path, run->run_id, message))
-            run_say(run, "%s", message);
+            run_warn(run, "%s", message);
 }
 
 static void engines_free(struct run *run)

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -83,18 +82,18 @@ static void wait_threads(struct run *run)
 static void virtual_advance(struct run *run)
 {
     uint64_t timer = UINT64_MAX;
-    unsigned pending = 0;
-    struct io *io = &run->workers[0].io;
+    unsigned pending = 0, polled = 0;
     for (unsigned i = 0; i < run->worker_count; i++) {
         uint64_t next = worker_next_timer_ns(&run->workers[i]);
         timer = next < timer ? next : timer;
         pending += run->workers[i].io.pending;
         if (run->workers[i].io.pending)
-            io = &run->workers[i].io;
+            polled = i;
     }
     assert(pending || timer != UINT64_MAX); /* else the simulation is stuck: a lost wake-up */
+    run->virtual_thread = pending ? polled + 1 : 0;
     if (pending)
-        io_poll(io, 1, timer);
+        io_poll(&run->workers[polled].io, 1, timer);
     else
         clock_advance_to(run->clock, timer);
 }
@@ -103,11 +102,14 @@ static void wait_virtual(struct run *run)
 {
     while (!all_ended(run)) {
         bool any = false;
-        for (unsigned i = 0; i < run->worker_count; i++)
+        for (unsigned i = 0; i < run->worker_count; i++) {
+            run->virtual_thread = i + 1;
             any |= worker_step(&run->workers[i]);
+        }
         look_at_signal(run);
         if (!any && !all_ended(run))
             virtual_advance(run);
+        run->virtual_thread = 0;
     }
 }
 
@@ -165,16 +167,4 @@ void run_phase_end(struct run *run)
     time->end_ns = clock_now_ns(run->clock) + 1;
     time->complete = !run_stopping(run);
     progress(run);
-}
-
-void run_say(const struct run *run, const char *format, ...)
-{
-    char line[1024];
-    if (!run->config.say)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    run->config.say(run->config.context, line);
 }

@@ -143,6 +143,8 @@ void sim_create(struct sim *sim)
         .engine_device = sim->faults ? (void *)sim->faults : (void *)sim->device,
         .virtual_clock = sim->device != NULL,
         .clock = sim->device ? &sim->clock : NULL,
+        .event = sim->options.event,
+        .context = sim->options.context,
         .signal = sim->options.signal,
         .leave_like_killed = sim->options.leave_like_killed,
     };

@@ -27,6 +27,8 @@ struct sim_options {
     bool real_clock;                            /* threads and the sync engine instead */
     bool with_faults;                           /* the fault layer over the engine */
     bool leave_like_killed;
+    void (*event)(void *context, const struct event *event); /* of struct run_config, or NULL */
+    void *context;
     const _Atomic int *signal;       /* the flag that a signal handler would set, or NULL */
     struct mem_device_config device; /* of the modelled device; its seed is the run's */
     const char *directory;           /* where to make the folder; NULL as above */
