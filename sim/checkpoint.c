@@ -409,7 +409,7 @@ static enum task_result release(struct actor *actor)
     database->checkpoint_lsn = c->begin;
     wal_release(&database->wal, lsn_position(c->begin));
     atomic_fetch_add(&database->checkpoints, 1);
-    actor->task.worker->stats.counters.checkpoints++;
+    relaxed_add(&actor->task.worker->stats.counters.checkpoints, 1);
     return TASK_DONE;
 }
 

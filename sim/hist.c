@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "sim/relaxed.h"
+
 #define SUB_COUNT (1u << HIST_SUB_BITS)
 
 static unsigned bucket_of(uint64_t ns)
@@ -38,26 +40,28 @@ uint64_t hist_bucket_high_ns(unsigned index)
 void hist_add(struct hist *hist, uint64_t ns)
 {
     if (hist->count == 0 || ns < hist->min_ns)
-        hist->min_ns = ns;
+        relaxed_store(&hist->min_ns, ns);
     if (ns > hist->max_ns)
-        hist->max_ns = ns;
-    hist->count++;
-    hist->sum_ns += ns;
-    hist->buckets[bucket_of(ns)]++;
+        relaxed_store(&hist->max_ns, ns);
+    relaxed_add(&hist->buckets[bucket_of(ns)], 1);
+    relaxed_add(&hist->sum_ns, ns);
+    relaxed_add(&hist->count, 1);
 }
 
 void hist_merge(struct hist *into, const struct hist *from)
 {
-    if (from->count == 0)
+    uint64_t count = relaxed_load(&from->count);
+    if (count == 0)
         return;
-    if (into->count == 0 || from->min_ns < into->min_ns)
-        into->min_ns = from->min_ns;
-    if (from->max_ns > into->max_ns)
-        into->max_ns = from->max_ns;
-    into->count += from->count;
-    into->sum_ns += from->sum_ns;
+    uint64_t min_ns = relaxed_load(&from->min_ns), max_ns = relaxed_load(&from->max_ns);
+    if (into->count == 0 || min_ns < into->min_ns)
+        into->min_ns = min_ns;
+    if (max_ns > into->max_ns)
+        into->max_ns = max_ns;
+    into->count += count;
+    into->sum_ns += relaxed_load(&from->sum_ns);
     for (size_t i = 0; i < HIST_BUCKETS; i++)
-        into->buckets[i] += from->buckets[i];
+        into->buckets[i] += relaxed_load(&from->buckets[i]);
 }
 
 static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)

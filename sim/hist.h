@@ -2,8 +2,8 @@
  * hist.h - latency histogram: fixed size, mergeable, at most 1 % error from 1 us to 10 min.
  *
  * Log-linear buckets (64 linear steps per power of two) of ns.  Percentiles report the middle of
- * the bucket; min, max and sum are exact.  Threads: one writer; merged by the reporter after it
- * stopped or from a copy.
+ * the bucket; min, max and sum are exact.  Threads: one writer (relaxed stores); anybody may merge
+ * from it meanwhile (relaxed loads) into a histogram of his own.
  */
 #ifndef SIM_HIST_H
 #define SIM_HIST_H

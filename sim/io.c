@@ -189,7 +189,7 @@ static bool settle(struct io *io, struct io_req *req)
     }
     req->was_short = true;
     if (io->stats)
-        io->stats->counters.short_ios++;
+        relaxed_add(&io->stats->counters.short_ios, 1);
     uint64_t position = resume_position(req, reached);
     /* A file end inside a sector can put the position before the last one: that is no progress. */
     req->short_count = position > req->moved_bytes ? 0 : req->short_count + 1;

@@ -69,7 +69,7 @@ static int read_with_retries(struct log_look *look, uint64_t offset, void *buf, 
     unsigned retries = 0;
     while (error && retries < LOG_REREADS_MAX) {
         retries++;
-        look->run->main_stats.counters.read_retries++;
+        relaxed_add(&look->run->main_stats.counters.read_retries, 1);
         error = read_once(look, offset, buf, size_bytes);
     }
     if (first && !error)
@@ -410,7 +410,7 @@ int log_audit(struct run *run, struct database *db)
     look->run = run;
     look->db = db;
     look_twice(look);
-    run->main_stats.counters.log_blocks_verified += look->scan.blocks_chained;
+    relaxed_add(&run->main_stats.counters.log_blocks_verified, look->scan.blocks_chained);
     int error = look->error == -ENOMEM ? -ENOMEM : 0;
     if (!look->error) /* else the log is known to be unreadable */
         error = check_page_0(look);

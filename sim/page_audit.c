@@ -85,7 +85,7 @@ static void report_retry(struct actor *actor)
     snprintf(finding.detail, sizeof finding.detail,
              "a read of %u pages failed, each page alone could be read; the system said: %s",
              audit->chunk_count, strerror(finding.error));
-    actor->task.worker->stats.counters.read_retries++;
+    relaxed_add(&actor->task.worker->stats.counters.read_retries, 1);
     finding_report(&actor->run->findings, &finding, NULL);
 }
 

@@ -72,14 +72,14 @@ enum page_judgement page_judge(struct page_reader *reader, struct data_file *fil
     uint16_t uid = file->file.mark.file_uid;
     struct expectation expect = page_expectation(reader, file, page_no, before);
     if (!ledger_same_quiet(before, ledger_view(ledger, uid, page_no))) {
-        counters->overlapped_reads++;
+        relaxed_add(&counters->overlapped_reads, 1);
         return PAGE_NOT_JUDGED;
     }
     if (before.state == LEDGER_QUARANTINED)
         return PAGE_JUDGED_RIGHT; /* its finding stands: not judged again, not counted */
     if (!explain_is_right(image, &expect))
         return PAGE_JUDGED_WRONG;
-    counters->pages_verified++;
+    relaxed_add(&counters->pages_verified, 1);
     ledger_seen(ledger, uid, page_no, before.epoch);
     return PAGE_JUDGED_RIGHT;
 }
@@ -196,7 +196,7 @@ void page_read_continue(struct page_reader *reader, struct data_file *file, uint
     reader->before = before;
     first_failure(reader, image, error);
     reader->attempt = 1;
-    reader->task->worker->stats.counters.read_retries++;
+    relaxed_add(&reader->task->worker->stats.counters.read_retries, 1);
     read_submit(reader);
 }
 
@@ -214,7 +214,7 @@ static bool reread(struct page_reader *reader)
     if (run_stopping(reader->run) && reader->attempt >= REREADS_AT_ONCE)
         return false;
     reader->attempt++;
-    reader->task->worker->stats.counters.read_retries++;
+    relaxed_add(&reader->task->worker->stats.counters.read_retries, 1);
     if (reader->attempt > REREADS_MAX && !cold_open(reader))
         return false;
     if (reader->attempt > REREADS_AT_ONCE && is_patient(reader)) {

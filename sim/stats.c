@@ -1,8 +1,8 @@
 /*
  * stats.c - names of streams and phases, and the sums of a worker.
  *
- * ops and bytes are stored atomically (relaxed), because the live view reads them while the worker
- * writes; everything else is read only after the worker stopped.
+ * Invariant: every number is stored relaxed by its one writer and read relaxed by everybody else,
+ * so that sums can be taken while the workers go on.
  */
 #include "sim/stats.h"
 
@@ -50,18 +50,13 @@ const char *phase_text(enum phase phase)
     return phases[phase].text;
 }
 
-static void add_relaxed(uint64_t *counter, uint64_t amount)
-{
-    __atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
-}
-
 void stats_add(struct stats *stats, enum phase phase, enum stream stream, uint64_t bytes,
                uint64_t latency_ns, uint64_t response_ns)
 {
     assert(phase < PHASE_COUNT && stream < STREAM_COUNT);
     struct stream_stats *s = &stats->streams[phase][stream];
-    add_relaxed(&s->ops, 1);
-    add_relaxed(&s->bytes, bytes);
+    relaxed_add(&s->ops, 1);
+    relaxed_add(&s->bytes, bytes);
     hist_add(&s->latency, latency_ns);
     hist_add(&s->response, response_ns);
 }
@@ -72,13 +67,13 @@ void stats_merge(struct stats *into, const struct stats *from)
         for (size_t s = 0; s < STREAM_COUNT; s++) {
             struct stream_stats *sum = &into->streams[p][s];
             const struct stream_stats *part = &from->streams[p][s];
-            sum->ops += part->ops;
-            sum->bytes += part->bytes;
+            sum->ops += relaxed_load(&part->ops);
+            sum->bytes += relaxed_load(&part->bytes);
             hist_merge(&sum->latency, &part->latency);
             hist_merge(&sum->response, &part->response);
         }
     }
-#define COUNTER(name, text) into->counters.name += from->counters.name;
+#define COUNTER(name, text) into->counters.name += relaxed_load(&from->counters.name);
 #include "sim/counters.def"
 #undef COUNTER
 }

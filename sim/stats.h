@@ -2,8 +2,9 @@
  * stats.h - counters and histograms of the streams, one set per worker, merged by the reporter.
  *
  * Streams are declared once in streams.def, plain counters once in counters.def.  A worker writes
- * its own set without locks; the set is read after the worker stopped (or, for the live view,
- * racily by relaxed loads of the counters only).
+ * its own set without locks, every number by relaxed_add(); anybody may read it meanwhile by
+ * relaxed loads, as stats_merge() and hist_merge() do: what is read is then a moment old, and the
+ * numbers of one request may stand in two readings.
  */
 #ifndef SIM_STATS_H
 #define SIM_STATS_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "sim/hist.h"
+#include "sim/relaxed.h"
 
 enum stream {
 #define STREAM(name, text) STREAM_##name,

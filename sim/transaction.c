@@ -63,7 +63,7 @@ static enum task_result reserve(struct actor *actor)
     uint64_t need = log_need(actor, wal->sector_bytes);
     if (wal_reserve(wal, &actor->transaction.xact, need, &actor->task))
         return actor_go(actor, get_page);
-    actor->task.worker->stats.counters.log_space_waits++;
+    relaxed_add(&actor->task.worker->stats.counters.log_space_waits, 1);
     return TASK_PARK;
 }
 
@@ -116,14 +116,14 @@ static enum task_result get_page(struct actor *actor)
     uint64_t key = page_key(t->file->file.mark.file_uid, page_no);
     switch (pool_get(&actor->run->pool, key, &actor->task, &t->frame)) {
     case POOL_HIT:
-        counters->page_hits++;
+        relaxed_add(&counters->page_hits, 1);
         return actor_go(actor, change_page);
     case POOL_MISS:
-        counters->page_misses++;
+        relaxed_add(&counters->page_misses, 1);
         page_read_start(&actor->reader, t->file, page_no, t->frame->bytes, STREAM_page_read);
         return actor_go(actor, read_page);
     case POOL_NO_FRAME:
-        counters->frame_waits++;
+        relaxed_add(&counters->frame_waits, 1);
         return TASK_PARK;
     case POOL_WAIT:
         return TASK_PARK;
@@ -214,7 +214,7 @@ static enum task_result change_page(struct actor *actor)
     }
     if (error)
         return abandon(actor);
-    actor->task.worker->stats.counters.page_updates += !bad;
+    relaxed_add(&actor->task.worker->stats.counters.page_updates, !bad);
     return next_page(actor);
 }
 
@@ -224,7 +224,7 @@ static enum task_result commit(struct actor *actor)
 {
     struct transaction *t = &actor->transaction;
     if (!t->begun) {
-        actor->task.worker->stats.counters.rollbacks += actor->op.rollback;
+        relaxed_add(&actor->task.worker->stats.counters.rollbacks, actor->op.rollback);
         return finish(actor);
     }
     struct lsn lsn;
@@ -250,7 +250,7 @@ static enum task_result wait_commit(struct actor *actor)
     uint64_t waited = clock_now_ns(actor->run->clock) - t->start_ns;
     struct stats *stats = &actor->task.worker->stats;
     stats_add(stats, actor->run->phase, STREAM_commit, 0, waited, waited);
-    stats->counters.transactions++;
+    relaxed_add(&stats->counters.transactions, 1);
     return finish(actor);
 }
 

@@ -194,8 +194,8 @@ enum task_result wal_writer_step(struct task *task)
 
     struct counters *counters = &task->worker->stats.counters;
     for (unsigned i = 0; i < count; i++) {
-        counters->log_blocks_written += !writes[i]->is_header;
-        counters->log_records += writes[i]->records;
+        relaxed_add(&counters->log_blocks_written, !writes[i]->is_header);
+        relaxed_add(&counters->log_records, writes[i]->records);
         io_submit(&task->worker->io, &writes[i]->req);
     }
     if (flush)

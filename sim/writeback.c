@@ -112,7 +112,7 @@ static void gather_done(struct io_req *req)
     bool ok = req->result == 0;
     gather->result = req->result;
     if (!ok) {
-        gather->worker->stats.counters.write_errors++;
+        relaxed_add(&gather->worker->stats.counters.write_errors, 1);
         gather->on_error(gather, gather->retried);
     }
     if (!ok && !gather->retried) {
@@ -126,7 +126,7 @@ static void gather_done(struct io_req *req)
     for (unsigned i = 0; i < gather->count; i++)
         page_settled(gather, i, ok);
     if (ok)
-        gather->worker->stats.counters.pages_written += gather->count;
+        relaxed_add(&gather->worker->stats.counters.pages_written, gather->count);
     pool_wake_frame_waiters(gather->file->database->pool);
     gather->done(gather);
 }
@@ -154,7 +154,7 @@ static void page_prepare(struct gather *gather, unsigned index)
     }
     struct ledger_view view = ledger_view(ledger, uid, page_no);
     if (view.acked > 0 && !view.seen)
-        gather->worker->stats.counters.overwritten_unread++;
+        relaxed_add(&gather->worker->stats.counters.overwritten_unread, 1);
     ledger_begin(ledger, uid, page_no, image->generation);
 }
 
