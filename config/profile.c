@@ -266,6 +266,18 @@ static int find_slot(struct profile *profile, const char *section, const char *k
     return 0;
 }
 
+/* The first few are named; profile_finish() tells the number of the others. */
+static void repeated(struct profile *profile, const struct slot *slot, struct opt_where where)
+{
+    profile->repeated_last = where;
+    if (++profile->repeated > PROFILE_REPEATED_MAX) {
+        return;
+    }
+    profile_diag(profile, DIAG_WARNING, where,
+                 "[%s] %s: set before in line %u (%s:%u); this one counts", slot->section,
+                 slot->opt->name, slot->key->where.line, where.source, slot->key->where.line);
+}
+
 static void refuse_value(struct profile *profile, const struct slot *slot, const char *value,
                          struct opt_where where, const char *problem)
 {
@@ -295,9 +307,7 @@ int profile_set(struct profile *profile, const char *section, const char *key, c
         return rc;
     }
     if (slot.key->set && where.line > 0 && slot.key->where.source == where.source) {
-        profile_diag(profile, DIAG_WARNING, where,
-                     "[%s] %s: set before in line %u (%s:%u); this one counts", slot.section,
-                     slot.opt->name, slot.key->where.line, where.source, slot.key->where.line);
+        repeated(profile, &slot, where);
     }
     *slot.key = (struct key_state){.set = true, .where = where};
     return 0;

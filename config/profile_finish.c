@@ -219,6 +219,18 @@ static void warn_later(struct profile *profile)
     }
 }
 
+static void warn_repeated(struct profile *profile)
+{
+    if (profile->repeated <= PROFILE_REPEATED_MAX) {
+        return;
+    }
+    size_t more = profile->repeated - PROFILE_REPEATED_MAX;
+    profile_diag(profile, DIAG_WARNING, profile->repeated_last,
+                 "and %zu more setting%s that %s set before, the last one here; the last one of a "
+                 "key counts",
+                 more, more == 1 ? "" : "s", more == 1 ? "was" : "were");
+}
+
 int profile_finish(struct profile *profile)
 {
     assert(!profile->finished);
@@ -235,6 +247,7 @@ int profile_finish(struct profile *profile)
     if (profile->file_count > 1) {
         check_same_paths(profile);
     }
+    warn_repeated(profile);
     warn_later(profile);
     profile->finished = true;
     return profile_error_count(profile) > 0 ? -EINVAL : 0;

@@ -40,10 +40,14 @@ struct profile {
     size_t level_count[2];   /* by enum diag_level, dropped ones included */
     struct text_set sources; /* owned names of where.source */
     struct text_set unknown; /* section names that were already complained of */
+    size_t repeated;         /* settings of a file that replaced an earlier one of it */
+    struct opt_where repeated_last;
     bool strict;
     bool finished;
     bool too_many_files;
 };
+
+#define PROFILE_REPEATED_MAX 5 /* repeated settings that are warned of one by one */
 
 /* Position of a row in its table: index into keys. */
 size_t profile_row(const struct opt_section *section, const struct opt *opt);

@@ -202,6 +202,21 @@ static void a_key_twice_in_one_file_warns_with_both_lines(void **state)
     assert_int_equal(profile_config(profile)->test_cycles, 5);
 }
 
+/* Lines 1 to 100,000 of one key: 99,999 repetitions, 5 named, 99,994 counted. */
+static void a_key_100000_times_warns_a_few_times_and_tells_how_often(void **state)
+{
+    struct profile *profile = *state;
+
+    for (unsigned i = 1; i <= 100000; i++) {
+        assert_int_equal(profile_set(profile, "CONFIG", "TestCycles", "1", line(i)), 0);
+    }
+    assert_int_equal(profile_finish(profile), 0);
+    assert_int_equal(profile_diag_count(profile), 5 + 1);
+    assert_string_equal(printed(profile, 5),
+                        "run.ini:100000: warning: and 99994 more settings that were set before, "
+                        "the last one here; the last one of a key counts");
+}
+
 static void both_spellings_of_a_key_are_one_key(void **state)
 {
     struct profile *profile = *state;
@@ -695,6 +710,7 @@ int main(void)
         CASE(strict_makes_unknown_names_errors),
         CASE(strict_lets_known_keys_without_effect_pass),
         CASE(a_key_twice_in_one_file_warns_with_both_lines),
+        CASE(a_key_100000_times_warns_a_few_times_and_tells_how_often),
         CASE(both_spellings_of_a_key_are_one_key),
         CASE(a_later_source_overrides_silently),
         CASE(a_minimum_above_its_maximum_is_an_error_at_a_key_that_was_set),
