@@ -155,6 +155,14 @@ static const struct opt config_opts[] = {
      FIELD(engine),
      .help = "How I/O is issued: by blocking calls with helper threads (sync) or not at all (mem: "
              "a model of a device, for tests)."},
+    {.name = "DeviceModel",
+     .type = OPT_ENUM,
+     .def = "ssd",
+     .choices = "ssd|hdd",
+     FIELD(device_model),
+     .help =
+         "What the engine mem models: eight channels of about 80 us (ssd), or one disk of 7,200 "
+         "rpm with seeks, rotation and a queue of 32 (hdd)."},
     {.name = "SectorSize",
      .type = OPT_BYTES,
      .def = "0",

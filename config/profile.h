@@ -22,6 +22,8 @@
 
 enum config_engine { CONFIG_ENGINE_AUTO, CONFIG_ENGINE_SYNC, CONFIG_ENGINE_MEM };
 
+enum config_device { CONFIG_DEVICE_SSD, CONFIG_DEVICE_HDD };
+
 /* [CONFIG]: SQLIOSim's keys first, pagestorm's own after them. */
 struct config_settings {
     char *error_file;
@@ -46,6 +48,7 @@ struct config_settings {
     /* ours */
     int64_t seed;              /* 0 = drawn at start and reported */
     int64_t engine;            /* enum config_engine */
+    int64_t device_model;      /* enum config_device, for the engine mem */
     int64_t sector_size_bytes; /* 512 or 4096; 0 = what the file system reports */
     int64_t compressibility;   /* 0..10000 */
     int64_t

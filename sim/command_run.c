@@ -333,7 +333,11 @@ static int save_configuration(const struct session *s)
 
 static int make_device(struct session *s)
 {
-    struct mem_device_config config = {.seed = s->setup.plan.seed};
+    int64_t model = profile_config(s->setup.profile)->device_model;
+    struct mem_device_config config = {
+        .seed = s->setup.plan.seed,
+        .model = model == CONFIG_DEVICE_HDD ? MEM_HDD : MEM_SSD,
+    };
     if (!s->engine.is_model) {
         clock_init_real(&s->clock);
         return 0;

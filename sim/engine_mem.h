@@ -1,6 +1,6 @@
 /*
- * engine_mem.h - the modelled device: channels, seeded service times, a volatile cache with flush
- * and FUA, capacity, power cut.
+ * engine_mem.h - the modelled device: channels with seeded service times or the actuator of a disk,
+ * a volatile cache with flush and FUA, capacity, power cut.
  *
  * The bytes live in the attached files themselves (ordinary descriptors, buffered); the model
  * decides when a request completes and what survives a power cut.  A write takes effect in two
@@ -26,9 +26,15 @@
 
 #include "sim/clock.h"
 
+enum mem_model {
+    MEM_SSD, /* channels that serve requests in their order of arrival */
+    MEM_HDD, /* one actuator that chooses among what is queued: mem_disk.h has the figures */
+};
+
 struct mem_device_config {
     uint64_t seed;
-    unsigned channels;                    /* requests in service at once; 0 = 8 */
+    enum mem_model model; /* MEM_HDD takes no notice of channels and service times below */
+    unsigned channels;    /* requests in service at once; 0 = 8 */
     uint64_t read_ns, write_ns, flush_ns; /* mean base service times; 0 = 80 us, 30 us, 500 us */
     uint64_t bytes_per_us;                /* transfer rate of a channel; 0 = 500 */
     uint64_t capacity_bytes; /* a write that takes the sum over all files of the highest written

@@ -1,9 +1,10 @@
 /*
  * mem_device.c - the modelled device: when a request is served, and what it does to the bytes.
  *
- * A request gets its channel, its begin and its end at submission (first come, first served), so
- * the device is a heap of dated events.  Whoever holds the lock processes what is due; under a real
- * clock an event may be processed late, but never out of order.
+ * With channels a request gets its begin and its end at submission (first come, first served); on a
+ * disk when the actuator chooses it.  Either way the device is a heap of dated events.  Whoever
+ * holds the lock processes what is due; under a real clock an event may be processed late, but
+ * never out of order.
  *
  * Invariants: events are processed in the order (time, submission, begin before end); random
  * numbers are drawn in the order of submission; nothing happens to a file outside of an event or a
@@ -208,7 +209,9 @@ int mem_device_file(struct mem_device *device, int fd, struct mem_file **out)
                               .st_dev = st.st_dev,
                               .st_ino = st.st_ino,
                               .fd = own,
-                              .writable = writable};
+                              .writable = writable,
+                              .disk_position = device->disk_used};
+    device->disk_used += (uint64_t)st.st_size;
     device->files = *out = file;
     return 0;
 }
@@ -236,21 +239,96 @@ static uint64_t *first_free_channel(struct mem_device *device)
     return best;
 }
 
+static size_t size_of(const struct io_req *req)
+{
+    return req->op == IO_FLUSH ? 0 : iov_bytes(req->engine_iov, req->engine_iov_count);
+}
+
+static void schedule(struct mem_device *device, struct mem_slot *slot, uint64_t begin, uint64_t end)
+{
+    event_push(device, (struct mem_event){begin, slot->serial, MEM_SERVICE_BEGINS, slot});
+    event_push(device, (struct mem_event){end, slot->serial, MEM_SERVICE_ENDS, slot});
+}
+
+/* ---- one actuator ---- */
+
+static uint64_t disk_position(const struct mem_slot *slot)
+{
+    return slot->file->disk_position + slot->req->engine_offset;
+}
+
+/* The command that the head reaches first, of the oldest that the drive knows; a flush and what was
+ * passed over too often when it is the oldest. */
+static struct mem_slot **disk_choose(struct mem_device *device, uint64_t now_ns)
+{
+    struct mem_slot **best = &device->disk_queue;
+    uint64_t best_ns = UINT64_MAX;
+    unsigned seen = 0;
+    if ((*best)->req->op == IO_FLUSH || (*best)->passed_over >= MEM_DISK_PASSED_MAX)
+        return best;
+    for (struct mem_slot **link = best; *link && seen < MEM_DISK_QUEUE;
+         link = &(*link)->next_queued, seen++) {
+        if ((*link)->req->op == IO_FLUSH)
+            continue;
+        uint64_t ns = mem_disk_position_ns(&device->disk, now_ns, disk_position(*link),
+                                           (*link)->req->op == IO_READ);
+        if (ns < best_ns) {
+            best_ns = ns;
+            best = link;
+        }
+    }
+    return best;
+}
+
+static void disk_next(struct mem_device *device, uint64_t now_ns)
+{
+    device->disk_busy = device->disk_queue != NULL;
+    if (!device->disk_busy)
+        return;
+    struct mem_slot **link = disk_choose(device, now_ns);
+    struct mem_slot *slot = *link;
+    if (link != &device->disk_queue)
+        device->disk_queue->passed_over++;
+    *link = slot->next_queued;
+    uint64_t end = now_ns + MEM_DISK_REVOLUTION_NS; /* of a flush */
+    if (slot->req->op != IO_FLUSH)
+        end = mem_disk_serve(&device->disk, now_ns, disk_position(slot), size_of(slot->req),
+                             slot->req->op == IO_READ);
+    schedule(device, slot, now_ns, end);
+}
+
+static void disk_queue(struct mem_device *device, struct mem_slot *slot)
+{
+    struct mem_slot **link = &device->disk_queue;
+    while (*link)
+        link = &(*link)->next_queued;
+    slot->next_queued = NULL;
+    slot->passed_over = 0;
+    *link = slot;
+    if (!device->disk_busy)
+        disk_next(device, clock_now_ns(device->clock));
+}
+
+/* ---- a request's way ---- */
+
 void mem_device_start(struct mem_device *device, struct mem_slot *slot)
 {
     const struct io_req *req = slot->req;
-    size_t size = req->op == IO_FLUSH ? 0 : iov_bytes(req->engine_iov, req->engine_iov_count);
+    size_t size = size_of(req);
     slot->serial = ++device->serials;
     slot->flush_covers = device->completions;
     slot->undo = NULL;
     slot->error = 0;
     slot->prefix_bytes = rng_below(&device->rng, size / MEM_SECTOR_BYTES + 1) * MEM_SECTOR_BYTES;
+    if (device->config.model == MEM_HDD) {
+        disk_queue(device, slot);
+        return;
+    }
     uint64_t *channel = first_free_channel(device);
     uint64_t now = clock_now_ns(device->clock);
     uint64_t begin = *channel > now ? *channel : now;
     *channel = begin + service_ns(device, req, size);
-    event_push(device, (struct mem_event){begin, slot->serial, MEM_SERVICE_BEGINS, slot});
-    event_push(device, (struct mem_event){*channel, slot->serial, MEM_SERVICE_ENDS, slot});
+    schedule(device, slot, begin, *channel);
 }
 
 static ssize_t move_once(const struct io_req *req, int fd, const struct iovec *iov, unsigned count,
@@ -372,6 +450,8 @@ unsigned mem_device_process(struct mem_device *device, uint64_t now_ns)
         }
         device->completions++;
         give_back(slot, end_service(device, slot), event.time_ns);
+        if (device->config.model == MEM_HDD)
+            disk_next(device, event.time_ns);
         completed++;
     }
     if (completed)
@@ -389,6 +469,12 @@ void mem_device_cut(struct mem_device *device, enum mem_cut mode)
         if (event.kind == MEM_SERVICE_ENDS)
             give_back(event.slot, -EIO, now);
     }
+    for (struct mem_slot *slot = device->disk_queue, *next; slot; slot = next) {
+        next = slot->next_queued;
+        give_back(slot, -EIO, now);
+    }
+    device->disk_queue = NULL;
+    device->disk_busy = false;
     for (unsigned i = 0; i < device->config.channels; i++)
         device->channel_free_ns[i] = 0;
     for (struct mem_file *file = device->files; file; file = file->next)

@@ -12,6 +12,7 @@
 #include "patterns/rng.h"
 #include "sim/engine_mem.h"
 #include "sim/io.h"
+#include "sim/mem_disk.h"
 #include "sim/mem_volatile.h"
 
 /* One file on the device, however many targets and engines see it; lives as long as the device. */
@@ -20,7 +21,8 @@ struct mem_file {
     uint64_t st_dev, st_ino;
     int fd; /* own, buffered */
     bool writable;
-    uint64_t written_end; /* for the capacity */
+    uint64_t disk_position; /* where it begins on a disk: behind the files before it */
+    uint64_t written_end;   /* for the capacity */
     struct mem_volatile cache;
 };
 
@@ -29,6 +31,8 @@ struct mem_engine;
 /* A request on the device. */
 struct mem_slot {
     struct mem_slot *next_free;
+    struct mem_slot *next_queued; /* disk: waits for the actuator */
+    unsigned passed_over;         /* disk: others were served first, so many times */
     struct io_req *req;
     struct mem_engine *engine;
     struct mem_file *file;
@@ -57,7 +61,11 @@ struct mem_device {
     uint64_t serials;
     uint64_t completions;
     uint64_t *channel_free_ns;
-    struct mem_event *events; /* binary heap, next event first */
+    struct mem_disk disk;
+    bool disk_busy;
+    struct mem_slot *disk_queue; /* in order of submission */
+    uint64_t disk_used;          /* bytes of all files: where the next one begins */
+    struct mem_event *events;    /* binary heap, next event first */
     size_t event_count, event_max;
     struct mem_file *files;
     struct mem_engine *engines;
