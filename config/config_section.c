@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/profile.h"
+#include "config/sql_server_version.h"
 
 #define FIELD(member) OPT_FIELD(struct config_settings, member)
 
@@ -163,6 +164,14 @@ static const struct opt config_opts[] = {
      .help =
          "What the engine mem models: eight channels of about 80 us (ssd), or one disk of 7,200 "
          "rpm with seeks, rotation and a queue of 32 (hdd)."},
+    {.name = "SqlServerVersion",
+     .type = OPT_ENUM,
+     .def = "2022",
+     .choices = SQL_SERVER_VERSION_CHOICES,
+     FIELD(sql_server_version),
+     .help = "Whose I/O rules are followed: log writes outstanding in number and bytes, largest "
+             "gather write, what new log space is filled with, latency at which a checkpoint backs "
+             "off."},
     {.name = "SectorSize",
      .type = OPT_BYTES,
      .def = "0",
@@ -192,7 +201,8 @@ static const struct opt config_opts[] = {
      .max = "128",
      .unit = "pages",
      FIELD(gather_pages_max),
-     .help = "Most pages of one gather write: 32 as SQL Server to 2014, 128 since 2016."},
+     .help = "Most pages of one gather write; when it is not set, as SqlServerVersion: 32 to 2014, "
+             "128 since 2016."},
     {.name = "LogReadBack",
      .type = OPT_HUNDREDTHS,
      .def = "1000",

@@ -46,11 +46,12 @@ struct config_settings {
     bool delete_files_at_shutdown;
     bool stamp_files;
     /* ours */
-    int64_t seed;              /* 0 = drawn at start and reported */
-    int64_t engine;            /* enum config_engine */
-    int64_t device_model;      /* enum config_device, for the engine mem */
-    int64_t sector_size_bytes; /* 512 or 4096; 0 = what the file system reports */
-    int64_t compressibility;   /* 0..10000 */
+    int64_t seed;               /* 0 = drawn at start and reported */
+    int64_t engine;             /* enum config_engine */
+    int64_t device_model;       /* enum config_device, for the engine mem */
+    int64_t sql_server_version; /* index into sql_server_versions */
+    int64_t sector_size_bytes;  /* 512 or 4096; 0 = what the file system reports */
+    int64_t compressibility;    /* 0..10000 */
     int64_t
         checkpoint_interval_ns; /* recovery interval: an automatic checkpoint at least this often */
     int64_t gather_pages_max;   /* pages of one gather write: 32 (to 2014), 128 (2016+) */
@@ -104,8 +105,9 @@ void profile_diag(struct profile *profile, enum diag_level level, struct opt_whe
 void profile_set_strict(struct profile *profile, bool strict);
 
 /* Cross-field checks of all sections and files; drops [FileN] with an empty name, sorts the rest by
- * N, sets a MaxSize that was not given to InitialSize, and names in one warning everything that was
- * set and has no effect yet.  Returns 0, or -EINVAL if any error was recorded since profile_create.
+ * N, sets a MaxSize that was not given to InitialSize and GatherPages to what SqlServerVersion
+ * says, and names in one warning everything that was set and has no effect yet.  Returns 0, or
+ * -EINVAL if any error was recorded since profile_create.
  */
 int profile_finish(struct profile *profile) OPT_CHECK;
 /* Is there something to run on: at least one data file, and a log file in every database that has a

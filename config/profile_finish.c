@@ -11,6 +11,7 @@
 #include "config/alloc.h"
 #include "config/paths.h"
 #include "config/profile_private.h"
+#include "config/sql_server_version.h"
 
 static const struct opt_where no_where = {.source = "configuration"};
 
@@ -231,9 +232,21 @@ static void warn_repeated(struct profile *profile)
                  more, more == 1 ? "" : "s", more == 1 ? "was" : "were");
 }
 
+/* What the user left to the version of SQL Server. */
+static void apply_version(struct profile *profile)
+{
+    struct config_settings *config = profile_config_mutable(profile);
+
+    if (!profile_is_set(profile, config_section.name, "GatherPages")) {
+        config->gather_pages_max =
+            sql_server_version_at(config->sql_server_version)->gather_pages_max;
+    }
+}
+
 int profile_finish(struct profile *profile)
 {
     assert(!profile->finished);
+    apply_version(profile);
     drop_unnamed_files(profile);
     if (profile->file_count > 0) {
         qsort(profile->files, profile->file_count, sizeof(*profile->files), compare_numbers);

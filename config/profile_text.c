@@ -9,7 +9,8 @@
 #include "config/profile_private.h"
 #include "config/wrap.h"
 
-#define LIST_WIDTH 100
+#define LIST_WIDTH      100
+#define LIST_RANGE_ROOM 32 /* of the last column */
 
 static bool is_blank(char c)
 {
@@ -79,12 +80,18 @@ static void list_row(const struct opt_section *section, const struct opt *opt, F
     if (strncmp(shown, "allowed ", 8) == 0) {
         shown += 8;
     }
+    bool fits = strlen(shown) <= LIST_RANGE_ROOM; /* else it follows the help */
     fprintf(out, "  %-26s %-8s %-11s %-17s %s\n", opt->name, opt_type_name(opt->type),
-            opt->unit != NULL ? opt->unit : "-", opt->def[0] != '\0' ? opt->def : "(none)", shown);
+            opt->unit != NULL ? opt->unit : "-", opt->def[0] != '\0' ? opt->def : "(none)",
+            fits ? shown : "see below");
     if (opt->alias != NULL) {
         snprintf(notes, sizeof(notes), " Also written %s.", opt->alias);
     }
     size_t used = strlen(notes);
+    if (!fits) {
+        snprintf(notes + used, sizeof(notes) - used, " Range: %s.", shown);
+        used = strlen(notes);
+    }
     snprintf(notes + used, sizeof(notes) - used, "%s%s",
              (opt->flags & OPT_UNDOCUMENTED) != 0 ? " Not in SQLIOSim's documentation." : "",
              section->later || (opt->flags & OPT_LATER) != 0 ? " No effect in this version." : "");

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "config/sql_server_version.h"
 #include "sim/actor.h"
 #include "sim/boot_id.h"
 #include "sim/run_errors.h"
@@ -265,7 +266,9 @@ static int pool_make(struct run *run)
 static int database_make(struct run *run, struct database *database)
 {
     database->ledger = run->ledger;
-    int error = wal_format(&run->io, &database->log, run->config.signal);
+    const struct sql_server_version *version =
+        sql_server_version_at(run->settings->sql_server_version);
+    int error = wal_format(&run->io, &database->log, version->fresh_log_byte, run->config.signal);
     if (error == -EINTR)
         return fail(run, 130, error, "interrupted while the files were created; they were removed");
     if (error)
@@ -277,6 +280,7 @@ static int database_make(struct run *run, struct database *database)
     if (error)
         return fail(run, 3, error, "%s: the log cannot be opened: %s", database->log.path,
                     strerror(-error));
+    wal_set_limits(&database->wal, version->log_writes_max, version->log_bytes_max);
     database->wal.on_error = run_log_error;
     database->wal.context = run;
     atomic_store(&database->last_checkpoint_ns, clock_now_ns(run->clock));

@@ -384,6 +384,7 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
     wal->ledger = ledger;
     wal->file = file;
     wal->sector_bytes = file->mark.sector_bytes;
+    wal_set_limits(wal, WAL_OUTSTANDING_MAX, WAL_OUTSTANDING_BYTES);
     pthread_mutex_init(&wal->lock, NULL);
     int error = vlfs_init(wal);
     if (!error)
@@ -401,6 +402,13 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
     pthread_mutex_unlock(&wal->lock);
     task_start(&wal->writer);
     return 0;
+}
+
+void wal_set_limits(struct wal *wal, unsigned writes, size_t bytes)
+{
+    assert(writes >= 1 && writes <= WAL_OUTSTANDING_MAX);
+    wal->outstanding_max = writes;
+    wal->outstanding_bytes_max = bytes;
 }
 
 void wal_free(struct wal *wal)

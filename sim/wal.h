@@ -33,8 +33,9 @@
 #include "verify/vlf.h"
 
 #define WAL_BUFFERS                 128 /* log buffers of a database: SQL Server's number */
-#define WAL_OUTSTANDING_MAX         32  /* log writes under way: SQL Server 2008; 112 from 2012 */
-#define WAL_PARTIAL_OUTSTANDING_MAX 2   /* partial blocks wait while more writes are under way */
+#define WAL_OUTSTANDING_MAX         112 /* log writes under way: SQL Server 2012 and later */
+#define WAL_OUTSTANDING_BYTES       (3840 * 1024) /* SQL Server 2008 and later */
+#define WAL_PARTIAL_OUTSTANDING_MAX 2 /* partial blocks wait while more writes are under way */
 #define WAL_HEADROOM_BYTES          (128 * 1024) /* for checkpoints: they run when it is full */
 
 struct wal_vlf {
@@ -102,7 +103,10 @@ struct wal {
     struct log_buffer buffers[WAL_BUFFERS];
     uint8_t *memory;
     struct log_buffer *first, *last; /* sealed and later, oldest first */
-    unsigned outstanding;
+    unsigned outstanding;            /* writes under way, and their limits: wal_set_limits */
+    size_t outstanding_bytes;
+    unsigned outstanding_max;
+    size_t outstanding_bytes_max;
     _Atomic uint64_t durable_end;
     uint64_t flush_wanted; /* somebody waits for this position */
     bool flushing;
@@ -131,9 +135,13 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
              const struct run_identity *run, struct worker *worker)
     __attribute__((warn_unused_result));
 void wal_free(struct wal *wal);
-/* Write the whole log file: VLF headers, the rest stamped (0xC0). Synchronous, at creation; -EINTR
- * once *signal (may be NULL) is set. */
-int wal_format(struct io *io, struct file *file, const _Atomic int *signal)
+/* Log writes under way at most, in number (up to WAL_OUTSTANDING_MAX, what wal_init sets) and in
+ * bytes; one write may always be under way.  Before a worker runs. */
+void wal_set_limits(struct wal *wal, unsigned writes, size_t bytes);
+/* Write the whole log file: VLF headers, the rest fresh_byte, which no block has at the start of a
+ * sector (0x00, or 0xC0 from SQL Server 2016 on). Synchronous, at creation; -EINTR once *signal
+ * (may be NULL) is set. */
+int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const _Atomic int *signal)
     __attribute__((warn_unused_result));
 
 /* Reserve for a transaction (begin and commit included) or park the task on log space. */

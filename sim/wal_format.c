@@ -1,4 +1,4 @@
-/* wal_format.c - a new log file is written in full before use: VLF headers, the rest 0xC0. */
+/* wal_format.c - a new log file is written in full before use: VLF headers, the rest stamped. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,6 @@
 #include "sim/wal.h"
 
 #define FORMAT_CHUNK_BYTES (1024 * 1024)
-#define FRESH_LOG_BYTE     0xC0 /* SQL Server 2016+; both parity bits set is illegal in a block */
 
 static int chunk_write(struct io *io, struct file *file, uint64_t offset, uint8_t *buf, size_t size)
 {
@@ -21,14 +20,14 @@ static int chunk_write(struct io *io, struct file *file, uint64_t offset, uint8_
 }
 
 static int vlf_format(struct io *io, struct file *file, const struct vlf_header *vlf, uint8_t *buf,
-                      const _Atomic int *signal)
+                      uint8_t fresh_byte, const _Atomic int *signal)
 {
     uint64_t done = 0;
     int error = 0;
     while (done < vlf->size_bytes && !error) {
         uint64_t left = vlf->size_bytes - done;
         size_t size = left < FORMAT_CHUNK_BYTES ? (size_t)left : FORMAT_CHUNK_BYTES;
-        memset(buf, FRESH_LOG_BYTE, size);
+        memset(buf, fresh_byte, size);
         if (done == 0)
             vlf_header_build(buf, vlf);
         error = signal && atomic_load(signal)
@@ -39,7 +38,7 @@ static int vlf_format(struct io *io, struct file *file, const struct vlf_header 
     return error;
 }
 
-int wal_format(struct io *io, struct file *file, const _Atomic int *signal)
+int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const _Atomic int *signal)
 {
     struct vlf_header vlfs[VLF_MAX];
     size_t count = vlf_layout(file->target.size_bytes, vlfs);
@@ -50,7 +49,7 @@ int wal_format(struct io *io, struct file *file, const _Atomic int *signal)
         return -ENOMEM;
     int error = 0;
     for (size_t i = 0; i < count && !error; i++)
-        error = vlf_format(io, file, &vlfs[i], buf, signal);
+        error = vlf_format(io, file, &vlfs[i], buf, fresh_byte, signal);
     free(buf);
     return error;
 }

@@ -32,6 +32,7 @@ static void buffer_written(struct io_req *req)
     struct wal *wal = buffer->wal;
     pthread_mutex_lock(&wal->lock);
     wal->outstanding--;
+    wal->outstanding_bytes -= buffer->size_bytes;
     buffer->state = LOG_BUFFER_WRITTEN;
     int error = req->result;
     pthread_mutex_unlock(&wal->lock);
@@ -105,6 +106,15 @@ static void write_prepare(struct wal *wal, struct log_buffer *buffer)
     buffer->req.done = buffer_written;
     buffer->req.context = buffer;
     wal->outstanding++;
+    wal->outstanding_bytes += buffer->size_bytes;
+}
+
+/* SQL Server's limits; a single write is never held back by them. */
+static bool may_write(const struct wal *wal, const struct log_buffer *buffer)
+{
+    return wal->outstanding == 0 ||
+           (wal->outstanding < wal->outstanding_max &&
+            wal->outstanding_bytes + buffer->size_bytes <= wal->outstanding_bytes_max);
 }
 
 /* The next buffers to submit; a VLF header holds back everything behind it until it is durable. */
@@ -113,7 +123,7 @@ static unsigned writes_collect(struct wal *wal, struct log_buffer *out[WAL_OUTST
     unsigned count = 0;
     for (struct log_buffer *b = wal->first; b; b = b->next) {
         if (b->state == LOG_BUFFER_SEALED) {
-            if (wal->outstanding >= WAL_OUTSTANDING_MAX)
+            if (!may_write(wal, b))
                 break;
             write_prepare(wal, b);
             out[count++] = b;

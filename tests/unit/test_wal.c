@@ -238,12 +238,24 @@ static void full_blocks_do_not_wait_for_partial_ones(void **state)
     core_end(&core);
 }
 
-static void never_more_writes_are_under_way_than_sql_server_has(void **state)
+/* ---- limits of the version ---- */
+
+struct under_way {
+    unsigned writes;
+    size_t bytes;
+};
+
+/* The most that is under way at once while `count` records of a block each are appended and every
+ * write takes long. */
+static struct under_way most_under_way(const char *version, unsigned count, size_t payload_bytes)
 {
-    (void)state;
     struct core core;
     struct probe probe;
-    begin(&core);
+    struct under_way most = {0};
+    struct sim_options options = {
+        .log_bytes = 64 * CORE_MIB,
+        .settings = {{"CONFIG", "SectorSize", "512"}, {"CONFIG", "SqlServerVersion", version}}};
+    core_begin(&core, &options);
     header_written(&core);
     core_fault(&core, (struct fault_rule){.kind = FAULT_DELAY,
                                           .op = IO_WRITE,
@@ -251,16 +263,81 @@ static void never_more_writes_are_under_way_than_sql_server_has(void **state)
                                           .count = UINT32_MAX,
                                           .a = DELAY_NS});
     probe_init(&probe, core.worker);
-    struct log_record record = core_record(BIG_BYTES);
+    struct log_record record = core_record(payload_bytes);
     struct lsn lsn;
-    /* the head VLF of an 8 MiB log (2 MiB) has no room for more than 33 of them */
-    for (unsigned i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < count; i++) {
         assert_int_equal(wal_append(core.wal, NULL, &record, 1, &lsn, &probe.task), 0);
         while (worker_step(core.worker))
             ;
-        assert_true(core.wal->outstanding <= 32);
+        most.writes = core.wal->outstanding > most.writes ? core.wal->outstanding : most.writes;
+        most.bytes =
+            core.wal->outstanding_bytes > most.bytes ? core.wal->outstanding_bytes : most.bytes;
     }
     core_end(&core);
+    return most;
+}
+
+/* A record of 30,992 bytes: two of them do not fit a block of 61,440, and 112 blocks of 31,232
+ * bytes (61 sectors) are 3,497,984 bytes, below the limit of 3,932,160.  The VLFs of a 64 MiB log
+ * have 4 MiB: 120 blocks fit. */
+#define HALF_BYTES 30992
+
+static void writes_under_way_are_as_many_as_the_version_has(void **state)
+{
+    (void)state;
+    assert_int_equal(most_under_way("2008", 60, HALF_BYTES).writes, 32);
+    assert_int_equal(most_under_way("2008R2", 60, HALF_BYTES).writes, 32);
+    assert_int_equal(most_under_way("2012", 118, HALF_BYTES).writes, 112);
+    assert_int_equal(most_under_way("2022", 118, HALF_BYTES).writes, 112);
+}
+
+/* Blocks of a 59,000 byte record: 59,392 bytes (116 sectors).  8 of them are 475,136, 9 would be
+ * 534,528 and above 491,520; 66 are 3,919,872, 67 would be 3,979,264 and above 3,932,160. */
+static void bytes_under_way_are_as_many_as_the_version_has(void **state)
+{
+    (void)state;
+    struct under_way most = most_under_way("2005", 20, BIG_BYTES);
+    assert_int_equal(most.writes, 8);
+    assert_int_equal(most.bytes, 475136);
+    most = most_under_way("2022", 69, BIG_BYTES);
+    assert_int_equal(most.writes, 66);
+    assert_int_equal(most.bytes, 3919872);
+}
+
+static void a_single_write_is_never_held_back(void **state)
+{
+    (void)state;
+    struct core core;
+    struct probe probe;
+    begin(&core);
+    header_written(&core);
+    wal_set_limits(core.wal, 1, 512);
+    commit(&core, &probe, BIG_BYTES);
+    core_settle(&core);
+    assert_int_equal(probe.turns, 1);
+    core_end(&core);
+}
+
+static uint8_t last_byte_of_a_new_log(const char *version)
+{
+    struct core core;
+    uint8_t byte = 0xEE;
+    struct sim_options options = {.settings = {{"CONFIG", "SqlServerVersion", version}}};
+    core_begin(&core, &options);
+    off_t last = (off_t)atomic_load(&core.db->log.target.size_bytes) - 1;
+    int fd = open(core.db->log.path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, &byte, 1, last), 1);
+    close(fd);
+    core_end(&core);
+    return byte;
+}
+
+static void a_new_log_is_stamped_as_the_version_does(void **state)
+{
+    (void)state;
+    assert_int_equal(last_byte_of_a_new_log("2014"), 0x00);
+    assert_int_equal(last_byte_of_a_new_log("2016"), 0xC0);
 }
 
 /* ---- buffers ---- */
@@ -718,7 +795,10 @@ int main(void)
         cmocka_unit_test(a_flush_covers_only_what_was_written_before_it),
         cmocka_unit_test(commits_gather_while_two_partial_blocks_are_under_way),
         cmocka_unit_test(full_blocks_do_not_wait_for_partial_ones),
-        cmocka_unit_test(never_more_writes_are_under_way_than_sql_server_has),
+        cmocka_unit_test(writes_under_way_are_as_many_as_the_version_has),
+        cmocka_unit_test(bytes_under_way_are_as_many_as_the_version_has),
+        cmocka_unit_test(a_single_write_is_never_held_back),
+        cmocka_unit_test(a_new_log_is_stamped_as_the_version_does),
         cmocka_unit_test(an_append_without_a_buffer_waits_for_one),
         cmocka_unit_test(each_use_of_a_vlf_flips_the_parity),
         cmocka_unit_test(a_reused_log_reads_back_whole),
