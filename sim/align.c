@@ -105,9 +105,12 @@ int file_alignment_find(int fd, struct file_alignment *out)
 
 void file_warn_buffered(char *message, const char *path)
 {
-    (void)file_fail(message, 0,
-                    "%s: its file system has no direct I/O (O_DIRECT), so this file is accessed "
-                    "through the page cache: reads may come from memory instead of the device. "
-                    "SQL Server needs XFS or ext4; put the file there for results that count.",
-                    path);
+    (void)file_fail(
+        message, 0,
+        "%s: its file system has no direct I/O (O_DIRECT), so this file goes through the "
+        "page cache: reads may come from memory, so speed is that of memory as well as "
+        "of the device, and damage on the device may stay unseen (integrity is WARN at "
+        "best). SQL Server needs XFS or ext4; put the file there for results that "
+        "count.",
+        path);
 }

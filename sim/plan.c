@@ -428,6 +428,14 @@ static int plan_seed(struct planner *p)
     return 0;
 }
 
+static void note_buffering(struct planner *p)
+{
+    if (!p->settings->no_buffering)
+        plan_note(&p->notes, "NoBuffering=FALSE: all files go through the page cache, as SQL "
+                             "Server's never do; speed is that of memory as well as of the device, "
+                             "and integrity is WARN at best");
+}
+
 static void keep_notes(struct planner *p)
 {
     memcpy(p->plan->notes, p->notes.text, sizeof p->plan->notes);
@@ -461,6 +469,7 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
         error = plan_pool(&p);
     if (!error)
         error = check_space(&p);
+    note_buffering(&p);
     keep_notes(&p);
     return error;
 }

@@ -510,6 +510,23 @@ static void a_mask_beyond_the_cpus_allowed_is_refused(void **state)
     }
 }
 
+static void no_buffering_false_is_a_note(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    set(profile, "CONFIG", "NoBuffering", "FALSE");
+    make(&made, profile, &fake);
+    bool said = false;
+    for (unsigned i = 0; i < made.plan.note_count; i++)
+        said = said || (strstr(made.plan.notes[i], "NoBuffering=FALSE") &&
+                        strstr(made.plan.notes[i], "page cache"));
+    assert_true(said);
+    unmake(&made);
+}
+
 static void a_seed_is_kept(void **state)
 {
     struct fake_machine fake;
@@ -572,6 +589,7 @@ int main(void)
         cmocka_unit_test(an_affinity_mask_sets_the_workers_and_is_kept),
         cmocka_unit_test(cpu_count_goes_before_the_mask),
         cmocka_unit_test(a_mask_beyond_the_cpus_allowed_is_refused),
+        cmocka_unit_test(no_buffering_false_is_a_note),
         cmocka_unit_test(a_seed_is_kept),
         cmocka_unit_test(a_missing_seed_is_drawn),
     };
