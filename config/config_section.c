@@ -17,8 +17,8 @@ static const struct opt config_opts[] = {
      .type = OPT_STRING,
      .def = "sqliosim.log.xml",
      FIELD(error_file),
-     .flags = OPT_LATER,
-     .help = "Name of SQLIOSim's XML log."},
+     .help = "SQLIOSim's XML log: a name in the result folder, or a path with a directory; empty = "
+             "none."},
     {.name = "CPUCount",
      .type = OPT_INT,
      .def = "0",

@@ -264,12 +264,64 @@ static void check_maps(struct profile *profile, const struct path_rules *rules)
     }
 }
 
+/* ErrorFile: where a map says, else a Windows path is only a name; what follows is the shell's. */
+static char *error_file_mapped(const char *plain, const struct path_rules *rules, bool *lost)
+{
+    const char *rest;
+    const char *target;
+    bool windows = has_drive(plain) || is_unc(plain);
+
+    *lost = false;
+    if (windows && find_map(plain, rules, &rest, &target) && !climbs(rest)) {
+        char *tail = alloc_text(rest);
+        slashes_to_linux(tail);
+        char *mapped = join(target, tail);
+        free(tail);
+        return mapped;
+    }
+    *lost = windows;
+    char *name = alloc_text(windows ? last_component(plain) : plain);
+    if (plain[0] != '/') {
+        slashes_to_linux(name);
+    }
+    return name;
+}
+
+static void apply_error_file(struct profile *profile, const struct path_rules *rules)
+{
+    char *name = profile_config(profile)->error_file;
+    struct opt_where where = {.source = "command line"};
+    char quoted[OPT_TEXT_MAX / 4];
+    char *owned;
+    bool lost;
+
+    if (name == NULL) {
+        return;
+    }
+    diag_quote(name, quoted, sizeof(quoted));
+    profile_where(profile, "CONFIG", "ErrorFile", &where);
+    char *mapped = error_file_mapped(strip_long_prefix(name, &owned), rules, &lost);
+    free(owned);
+    if (!names_a_file(mapped)) {
+        profile_diag(profile, DIAG_ERROR, where, "ErrorFile=%s: names a directory, not a file",
+                     quoted);
+    } else if (lost) {
+        profile_diag(profile, DIAG_WARNING, where,
+                     "ErrorFile=%s: a Windows path; the log is %s in the result folder (--map or "
+                     "-log FILE say otherwise)",
+                     quoted, mapped);
+    }
+    profile_config_mutable(profile)->error_file = mapped;
+    free(name);
+}
+
 int paths_apply(struct profile *profile, const struct path_rules *rules)
 {
     size_t errors_before = profile_error_count(profile);
     char text[OPT_TEXT_MAX];
 
     check_maps(profile, rules);
+    apply_error_file(profile, rules);
     for (size_t i = 0; i < profile_file_count(profile); i++) {
         const struct file_settings *file = profile_file(profile, i);
         char *mapped;

@@ -143,7 +143,8 @@ static const struct cli_row cli_rows[] = {
      .argument = "FILE",
      .kind = CLI_SETTING,
      .setting = "ErrorFile",
-     .help = "SQLIOSim's XML log. Use --log-dir for database logs."},
+     .help = "SQLIOSim's XML log: a name in the result folder, or a path. Use --log-dir for "
+             "database logs."},
     {.name = "save",
      .legacy = "-save",
      .argument = "FILE",

@@ -22,6 +22,7 @@
 #include "config/alloc.h"
 #include "sim/command_settings.h"
 #include "sim/engine_mem.h"
+#include "sim/error_log.h"
 #include "sim/progress.h"
 #include "sim/report.h"
 #include "sim/result_dir.h"
@@ -145,6 +146,8 @@ struct session {
     struct clock clock;
     struct mem_device *device;
     struct progress progress;
+    struct error_log log;
+    bool logging; /* the XML log is open */
     struct run run;
     char *command;
 };
@@ -189,6 +192,51 @@ static int make_result_dir(struct session *s)
         fflush(stdout);
     }
     return 0;
+}
+
+/* ---- the XML log ---- */
+
+/* Where ErrorFile says: a bare name lies in the result folder.  NULL: no log. */
+static char *error_log_path(const struct session *s, const char *result_dir)
+{
+    const char *name = profile_config(s->setup.profile)->error_file;
+    if (!name)
+        return NULL;
+    return strchr(name, '/') ? alloc_text(name) : alloc_printf("%s/%s", result_dir, name);
+}
+
+/* What opening it would say.  In the result folder, which is new, nothing is in its way. */
+static int check_error_log(const struct session *s)
+{
+    char message[ERROR_LOG_MESSAGE_MAX];
+    const char *name = profile_config(s->setup.profile)->error_file;
+    if (!name || !strchr(name, '/') || error_log_check(name, message) == 0)
+        return 0;
+    fprintf(stderr, "error: %s\n", message);
+    return EXIT_CODE_USAGE;
+}
+
+static int open_error_log(struct session *s)
+{
+    char message[ERROR_LOG_MESSAGE_MAX];
+    char *path = error_log_path(s, s->result.path);
+    if (!path)
+        return 0;
+    int error = error_log_open(&s->log, path, s->engine.is_model, message);
+    s->logging = !error;
+    if (error)
+        fprintf(stderr, "error: %s\n", message);
+    else if (!s->setup.options.quiet && strchr(profile_config(s->setup.profile)->error_file, '/'))
+        printf("  XML log  %s\n", path);
+    free(path);
+    return error ? EXIT_CODE_USAGE : 0;
+}
+
+static void close_error_log(struct session *s)
+{
+    if (s->logging)
+        error_log_close(&s->log);
+    s->logging = false;
 }
 
 /* ---- --save ---- */
@@ -358,8 +406,18 @@ static void on_progress(void *context, const struct run *run)
 
 static void on_event(void *context, const struct event *event)
 {
+    struct session *s = context;
+    int error = s->logging ? error_log_add(&s->log, event) : 0;
     if (event->line)
-        progress_say(&((struct session *)context)->progress, event->line);
+        progress_say(&s->progress, event->line);
+    if (!error)
+        return;
+    char line[256];
+    snprintf(line, sizeof line,
+             "warning: the XML log cannot be written: %s. The run goes on; entries are missing in "
+             "the log, nothing else is",
+             strerror(-error));
+    progress_say(&s->progress, line);
 }
 
 static int start_run(struct session *s)
@@ -380,6 +438,9 @@ static int start_run(struct session *s)
     if (run_create(&s->run, &config) == 0)
         return 0;
     fprintf(stderr, "error: %s\n", s->run.message);
+    struct event event = {
+        .type = EVENT_ERROR, .user = "System", .place = EVENT_HERE, .text = s->run.message};
+    run_event(&s->run, &event);
     return s->run.exit_code;
 }
 
@@ -445,6 +506,7 @@ static int run_it(struct session *s)
         exit_code = exit_code_of(error, report_run(s));
     }
     run_destroy(&s->run);
+    close_error_log(s);
     if (!started)
         discard_result_dir(s);
     progress_free(&s->progress);
@@ -464,6 +526,8 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
         exit_code = place_result(s, NULL);
     if (!exit_code)
         exit_code = check_save(s);
+    if (!exit_code)
+        exit_code = check_error_log(s);
     if (exit_code)
         return exit_code;
     s->engine = engine_choose(profile_config(s->setup.profile));
@@ -478,6 +542,8 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
     if (exit_code)
         return exit_code;
     exit_code = save_configuration(s);
+    if (!exit_code)
+        exit_code = open_error_log(s);
     if (!exit_code)
         return run_it(s);
     discard_result_dir(s);

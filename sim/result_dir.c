@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "sim/error_log.h"
 
 #define DIR_MODE           0755
 #define FALLBACK_DIRECTORY "/var/tmp"
@@ -84,7 +85,8 @@ static const char *parent_of(const struct result_place *place, struct result_dir
 
 static bool is_result_name(const char *name)
 {
-    if (strcmp(name, RESULT_LEDGER_NAME) == 0)
+    if (strcmp(name, RESULT_LEDGER_NAME) == 0 || strcmp(name, ERROR_LOG_NAME) == 0 ||
+        strcmp(name, ERROR_LOG_STYLESHEET) == 0)
         return true;
     for (size_t i = 0; i < report_writers_count; i++) {
         const char *file = report_writers[i]->file_name;
@@ -332,8 +334,19 @@ static bool is_evidence_name(const char *name)
            (strcmp(dot, ".txt") == 0 || strcmp(dot, ".bin") == 0);
 }
 
+static bool is_evidence_at(int folder, const char *name)
+{
+    return is_evidence_name(name) && is_regular_at(folder, name);
+}
+
+/* The XML log has the name that ErrorFile gave it. */
+static bool is_result_at(int folder, const char *name)
+{
+    return (is_result_name(name) && is_regular_at(folder, name)) || error_log_is_one(folder, name);
+}
+
 /* Remove what is ours below fd (closed here); entries that stay are counted. */
-static int remove_known(int fd, bool (*ours)(const char *), unsigned *kept)
+static int remove_known(int fd, bool (*ours)(int, const char *), unsigned *kept)
 {
     DIR *folder = fdopendir(fd);
     int error = 0;
@@ -346,7 +359,7 @@ static int remove_known(int fd, bool (*ours)(const char *), unsigned *kept)
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, EVIDENCE_FOLDER) == 0)
             continue;
-        if (!ours(name) || !is_regular_at(dirfd(folder), name))
+        if (!ours(dirfd(folder), name))
             ++*kept;
         else if (unlinkat(dirfd(folder), name, 0) != 0)
             error = -errno;
@@ -371,7 +384,7 @@ static int remove_evidence(int folder, unsigned *kept)
         ++*kept;
         return 0;
     }
-    int error = remove_known(fd, is_evidence_name, &strangers);
+    int error = remove_known(fd, is_evidence_at, &strangers);
     if (!error && strangers == 0 && unlinkat(folder, EVIDENCE_FOLDER, AT_REMOVEDIR) != 0)
         error = -errno;
     *kept += strangers;
@@ -385,7 +398,7 @@ int result_dir_remove(const char *path, unsigned *kept)
     if (folder < 0)
         return folder;
     int error = remove_evidence(folder, kept);
-    int again = error ? error : remove_known(folder, is_result_name, kept);
+    int again = error ? error : remove_known(folder, is_result_at, kept);
     if (error)
         close(folder);
     error = again;

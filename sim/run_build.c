@@ -11,6 +11,7 @@
 #include "config/sql_server_version.h"
 #include "sim/actor.h"
 #include "sim/boot_id.h"
+#include "sim/run_echo.h"
 #include "sim/run_errors.h"
 #include "verify/checksum.h"
 
@@ -354,8 +355,11 @@ int run_create(struct run *run, const struct run_config *config)
     run->phases[PHASE_create].start_ns = clock_now_ns(run->clock) + 1;
 
     int error = identity_make(run);
-    if (!error)
+    if (!error) {
+        run_echo(run);
+        run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(PHASE_create));
         error = workers_make(run);
+    }
     if (!error)
         error = databases_allocate(run);
     if (!error)

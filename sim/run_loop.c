@@ -158,6 +158,7 @@ void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
     run->phase_deadline_ns = UINT64_MAX;
     atomic_store(&run->progress_done, 0);
     atomic_store(&run->progress_total, total_pages);
+    run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(phase));
     progress(run);
 }
 
@@ -166,5 +167,8 @@ void run_phase_end(struct run *run)
     struct run_phase_time *time = &run->phases[run->phase];
     time->end_ns = clock_now_ns(run->clock) + 1;
     time->complete = !run_stopping(run);
+    run_log(run, "System", EVENT_HERE, "Phase %s after %.1f s: %s",
+            time->complete ? "complete" : "ended early",
+            (double)(time->end_ns - time->start_ns) / (double)NS_PER_S, phase_text(run->phase));
     progress(run);
 }

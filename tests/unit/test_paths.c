@@ -193,6 +193,57 @@ static void apply_renames_files_and_places_errors(void **state)
     profile_free(profile);
 }
 
+/* ---- ErrorFile ---- */
+
+static void expect_error_file(const char *name, const struct path_rules *rules,
+                              const char *expected, const char *warning)
+{
+    struct profile *profile = profile_create(NULL, 0);
+    const struct opt_where where = {.source = "x.ini", .line = 2};
+
+    assert_int_equal(profile_set(profile, "CONFIG", "ErrorFile", name, where), 0);
+    assert_int_equal(paths_apply(profile, rules), 0);
+    assert_string_equal(profile_config(profile)->error_file, expected);
+    assert_int_equal(profile_diag_count(profile), warning ? 1 : 0);
+    if (warning) {
+        assert_int_equal(profile_diag_at(profile, 0)->where.line, 2);
+        assert_non_null(strstr(profile_diag_at(profile, 0)->text, warning));
+    }
+    profile_free(profile);
+}
+
+static void an_error_file_is_no_test_file_and_does_not_go_under_dir(void **state)
+{
+    (void)state;
+    expect_error_file("sqliosim.log.xml", &with_dir, "sqliosim.log.xml", NULL);
+    expect_error_file("/tmp/12:30.xml", &with_dir, "/tmp/12:30.xml", NULL);
+    expect_error_file("logs\\x.xml", &with_dir, "logs/x.xml", NULL);
+}
+
+static void an_error_file_of_windows_keeps_its_name_and_that_is_said(void **state)
+{
+    (void)state;
+    expect_error_file("c:\\temp\\x.xml", &with_dir, "x.xml", "x.xml in the result folder");
+    expect_error_file("\\\\srv2\\share\\x.xml", &with_maps, "x.xml", "a Windows path");
+}
+
+static void an_error_file_goes_where_a_map_says(void **state)
+{
+    (void)state;
+    expect_error_file("f:\\logs\\x.xml", &with_maps, "/mnt/log/x.xml", NULL);
+}
+
+static void an_error_file_that_is_a_directory_is_an_error(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_create(NULL, 0);
+    const struct opt_where where = {.source = "x.ini", .line = 2};
+
+    assert_int_equal(profile_set(profile, "CONFIG", "ErrorFile", "c:\\temp\\", where), 0);
+    assert_int_equal(paths_apply(profile, &no_rules), -EINVAL);
+    profile_free(profile);
+}
+
 static void normalised(const char *name, const char *expected)
 {
     char *out = path_normalised(name);
@@ -237,6 +288,10 @@ int main(void)
         cmocka_unit_test(a_windows_device_is_refused),
         cmocka_unit_test(a_bad_map_is_a_diagnostic_of_the_command_line),
         cmocka_unit_test(apply_renames_files_and_places_errors),
+        cmocka_unit_test(an_error_file_is_no_test_file_and_does_not_go_under_dir),
+        cmocka_unit_test(an_error_file_of_windows_keeps_its_name_and_that_is_said),
+        cmocka_unit_test(an_error_file_goes_where_a_map_says),
+        cmocka_unit_test(an_error_file_that_is_a_directory_is_an_error),
         cmocka_unit_test(normalising_drops_what_means_nothing),
     };
 
