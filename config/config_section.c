@@ -308,8 +308,9 @@ static const struct opt file_opts[] = {
      .type = OPT_BOOL,
      .def = "FALSE",
      FIELD(sparse),
-     .flags = OPT_LATER,
-     .help = "Leave unwritten space unallocated, as a database snapshot does."},
+     .help =
+         "Leave unwritten space unallocated, as a database snapshot does: only system pages are "
+         "written beforehand, the rest must read as zeros."},
     {.name = "Database",
      .type = OPT_INT,
      .def = "1",

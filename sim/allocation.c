@@ -43,6 +43,14 @@ void allocation_plan(struct allocation *a, struct data_file *file, uint32_t firs
     }
 }
 
+bool allocation_wanted(const struct data_file *file, uint32_t first_page, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!file->sparse || syspage_kind(first_page + i, file->primary) != SYSPAGE_NONE)
+            return true;
+    return false;
+}
+
 uint64_t allocation_log_need(size_t sector_bytes)
 {
     uint64_t records = ALLOCATION_PAGES_MAX + ALLOCATION_EXTENTS + 2;
@@ -63,6 +71,11 @@ static uint8_t pfs_byte(const struct data_file *file, uint32_t page_no)
     }
 }
 
+static bool is_allocated(const struct data_file *file, uint32_t page_no)
+{
+    return !file->sparse || syspage_kind(page_no, file->primary) != SYSPAGE_NONE;
+}
+
 /* Extents that hold only system pages belong to no allocation unit. */
 static bool extent_has_data(const struct data_file *file, uint32_t extent_no)
 {
@@ -78,18 +91,19 @@ static void map_change(const struct allocation *a, enum syspage_kind kind, uint3
     for (uint32_t page_no = a->first_page; page_no < a->first_page + a->count; page_no++) {
         uint32_t extent = page_no / EXTENT_PAGES;
         if (kind == SYSPAGE_PFS) {
-            if (syspage_pfs_of(page_no) == map_page)
+            if (syspage_pfs_of(page_no) == map_page && is_allocated(a->file, page_no))
                 pfs_set(image, page_no, pfs_byte(a->file, page_no));
             continue;
         }
-        if (page_no % EXTENT_PAGES || syspage_interval_page(page_no, kind) != map_page)
+        if (page_no % EXTENT_PAGES || syspage_interval_page(page_no, kind) != map_page ||
+            !allocation_wanted(a->file, page_no, EXTENT_PAGES))
             continue;
         if (kind == SYSPAGE_GAM)
             bitmap_set(image, extent, false); /* 1 = free */
         else if (kind == SYSPAGE_DIFF || kind == SYSPAGE_ML)
             bitmap_set(image, extent, true);
         else if (kind == SYSPAGE_IAM)
-            bitmap_set(image, extent, extent_has_data(a->file, extent));
+            bitmap_set(image, extent, !a->file->sparse && extent_has_data(a->file, extent));
     }
 }
 

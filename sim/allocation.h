@@ -1,6 +1,7 @@
 /*
  * allocation.h - allocating pages: the changes in PFS, GAM, DIFF, ML and IAM, each logged with the
- * page's new generation and the XXH3 of its new image.
+ * page's new generation and the XXH3 of its new image.  In a sparse file only the system pages of
+ * the chunk are allocated: the others are left holes.
  *
  * Threads: any; a system page is changed under its frame's partition lock, in one turn.
  */
@@ -25,6 +26,8 @@ struct allocation {
 
 void allocation_plan(struct allocation *allocation, struct data_file *file, uint32_t first_page,
                      uint32_t count);
+/* Is there anything to allocate?  Not in a chunk of a sparse file without system pages. */
+bool allocation_wanted(const struct data_file *file, uint32_t first_page, uint32_t count);
 /* Log space at most of the transaction that formats one chunk: the system page changes, one record
  * an extent, begin and commit. */
 uint64_t allocation_log_need(size_t sector_bytes);

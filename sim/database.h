@@ -34,6 +34,7 @@ struct data_file {
     unsigned index; /* in the run's data files: what patterns see */
     struct database *database;
     bool primary;             /* has the boot page */
+    bool sparse;              /* pages are not allocated beforehand */
     pthread_mutex_t lock;     /* of syspages and their images */
     struct syspage *syspages; /* ordered by page_no */
     size_t syspage_count, syspage_capacity;

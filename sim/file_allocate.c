@@ -1,5 +1,6 @@
 /*
- * file_allocate.c - give a new file its space, all of it, before the run depends on it.
+ * file_allocate.c - give a new file its space, all of it, before the run depends on it; a sparse
+ * file its size.
  *
  * Invariant: page 0 is there already and stays; every other byte reads as zero afterwards.
  */
@@ -75,10 +76,17 @@ static int write_zeros_direct(int fd, const struct file_alignment *alignment, ui
     return r;
 }
 
-int file_allocate(int fd, const struct file_alignment *alignment, uint64_t size_bytes, bool written,
-                  const char *path, char *message)
+static int set_size(int fd, uint64_t size_bytes)
 {
-    int r = written ? -EOPNOTSUPP : reserve(fd, size_bytes);
+    return ftruncate(fd, (off_t)size_bytes) == 0 ? 0 : -errno;
+}
+
+int file_allocate(int fd, const struct file_alignment *alignment, uint64_t size_bytes,
+                  enum file_space space, const char *path, char *message)
+{
+    int r = space == FILE_SPACE_WRITTEN  ? -EOPNOTSUPP
+            : space == FILE_SPACE_SPARSE ? set_size(fd, size_bytes)
+                                         : reserve(fd, size_bytes);
     if (r == -EOPNOTSUPP || r == -ENOSYS)
         r = write_zeros_direct(fd, alignment, size_bytes);
     return r < 0 ? fail_allocate(fd, r, size_bytes, path, message) : 0;

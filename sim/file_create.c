@@ -162,6 +162,15 @@ static int publish(struct building *b)
     return r < 0 ? r : file_sync_directory(b->place.directory, b->message);
 }
 
+static enum file_space space_of(const struct building *b)
+{
+    if (b->mark->kind != FILE_KIND_DATA)
+        return FILE_SPACE_RESERVED;
+    if (b->how->sparse)
+        return FILE_SPACE_SPARSE;
+    return b->how->stamp ? FILE_SPACE_WRITTEN : FILE_SPACE_RESERVED;
+}
+
 static int build(struct building *b)
 {
     b->mark->sector_bytes =
@@ -176,8 +185,7 @@ static int build(struct building *b)
     if (r == 0)
         r = write_mark(b);
     if (r == 0)
-        r = file_allocate(b->fd, &b->alignment, b->size_bytes,
-                          b->how->stamp && b->mark->kind == FILE_KIND_DATA, b->place.path,
+        r = file_allocate(b->fd, &b->alignment, b->size_bytes, space_of(b), b->place.path,
                           b->message);
     if (r == 0)
         r = open_final(b);

@@ -53,8 +53,13 @@ int file_alignment_find(int fd, struct file_alignment *out) FILE_CHECK;
 void file_warn_buffered(char *message, const char *path);
 
 /* file_allocate.c: space. */
-/* Give fd size_bytes; written: zeros through the device instead of an allocation. */
-int file_allocate(int fd, const struct file_alignment *alignment, uint64_t size_bytes, bool written,
-                  const char *path, char *message) FILE_CHECK;
+enum file_space {
+    FILE_SPACE_RESERVED, /* allocated, not written */
+    FILE_SPACE_WRITTEN,  /* zeros through the device */
+    FILE_SPACE_SPARSE,   /* a hole */
+};
+/* Give fd size_bytes. */
+int file_allocate(int fd, const struct file_alignment *alignment, uint64_t size_bytes,
+                  enum file_space space, const char *path, char *message) FILE_CHECK;
 
 #endif

@@ -112,7 +112,8 @@ static int add_file(struct planner *p, const struct file_settings *file)
         .max_bytes = max < bytes ? bytes : max,
         .sparse = file->sparse && !file->log_file,
     };
-    p->plan->bytes_to_write += bytes; /* sparse ones too: the initial update writes every page */
+    if (!p->plan->files[p->plan->file_count - 1].sparse) /* that gets system pages only */
+        p->plan->bytes_to_write += bytes;
     return 0;
 }
 

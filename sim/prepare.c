@@ -4,7 +4,8 @@
  *   RESERVE -> ALLOCATE (system pages) -> FORMAT records, commit -> WAIT durable -> WRITE -> next
  * chunk
  *
- * A chunk's runs of data pages between system pages go out as one gather write each.
+ * A chunk's runs of data pages between system pages go out as one gather write each.  A sparse file
+ * gets its system pages only.
  */
 #include "sim/prepare.h"
 
@@ -65,21 +66,32 @@ static enum task_result abandon(struct preparer *p)
     return TASK_DONE;
 }
 
-static enum task_result next_chunk(struct preparer *p)
+/* Take the next chunk of the file; false if there is none. */
+static bool take_chunk(struct preparer *p)
 {
     uint32_t chunk = atomic_load(p->next_chunk);
     uint64_t first;
     do {
         first = (uint64_t)chunk * ALLOCATION_CHUNK_PAGES;
         if (run_stopping(p->run) || chunk >= p->chunk_limit || first >= p->file->file.size_pages)
-            return TASK_DONE;
+            return false;
     } while (!atomic_compare_exchange_weak(p->next_chunk, &chunk, chunk + 1));
     uint64_t left = p->file->file.size_pages - first;
     p->first_page = (uint32_t)first;
     p->count = left < ALLOCATION_CHUNK_PAGES ? (uint32_t)left : ALLOCATION_CHUNK_PAGES;
     p->extent = 0;
     p->committed = false;
-    return go(p, reserve);
+    return true;
+}
+
+static enum task_result next_chunk(struct preparer *p)
+{
+    while (take_chunk(p)) {
+        if (allocation_wanted(p->file, p->first_page, p->count))
+            return go(p, reserve);
+        atomic_fetch_add(&p->run->progress_done, p->count);
+    }
+    return TASK_DONE;
 }
 
 static enum task_result reserve(struct preparer *p)
@@ -122,7 +134,7 @@ static int format_append(struct preparer *p)
 static enum task_result log_formats(struct preparer *p)
 {
     int error = 0;
-    while (!error && p->extent < p->count / EXTENT_PAGES) {
+    while (!error && !p->file->sparse && p->extent < p->count / EXTENT_PAGES) {
         error = format_append(p);
         p->extent += !error;
     }
@@ -178,6 +190,8 @@ static uint32_t run_collect(struct preparer *p, uint32_t page_no, struct gather 
 
 static enum task_result write_pages(struct preparer *p)
 {
+    if (p->file->sparse)
+        return go(p, wait_writes);
     unsigned runs = 0;
     uint32_t page_no = p->first_page;
     while (page_no < p->first_page + p->count) {

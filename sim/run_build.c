@@ -171,6 +171,7 @@ static int file_make(struct run *run, unsigned index)
         .direct = run->settings->no_buffering,
         .dsync = run->settings->write_through,
         .stamp = run->settings->stamp_files,
+        .sparse = planned->sparse,
         .delete_own = run->settings->delete_files_at_startup,
         .forced_sector_bytes = (uint32_t)run->settings->sector_size_bytes,
     };
@@ -182,8 +183,10 @@ static int file_make(struct run *run, unsigned index)
         return error;
     }
     run->files_made = index + 1;
-    if (!planned->is_log)
+    if (!planned->is_log) {
+        data->sparse = planned->sparse;
         run->files[run->file_count++] = data;
+    }
     database->file_count += !planned->is_log;
     if (run->message[0])
         run_say(run, "%s", run->message);
