@@ -71,6 +71,7 @@ static void prepare(struct io *io, struct io_req *req)
     req->phase = io->phase ? __atomic_load_n(io->phase, __ATOMIC_RELAXED) : (enum phase)0;
     req->intended_ns = req->due_ns ? req->due_ns : clock_now_ns(io->clock);
     req->result = 0;
+    req->entered = false;
     req->was_short = false;
     req->short_count = 0;
     req->moved_bytes = 0;
@@ -79,8 +80,8 @@ static void prepare(struct io *io, struct io_req *req)
     req->engine_iov_count = req->iov_count;
 }
 
-/* True when the engine took it. */
-static bool hand_over(struct io *io, struct io_req *req)
+/* True when the engine took it; it holds its places. */
+static bool give(struct io *io, struct io_req *req)
 {
     if (!req->was_short)
         req->submit_ns = clock_now_ns(io->clock);
@@ -89,6 +90,18 @@ static bool hand_over(struct io *io, struct io_req *req)
     int r = io->engine->ops->submit(io->engine, req);
     assert(r == 0 || r == -EAGAIN);
     return r == 0;
+}
+
+enum step { STARTED, AT_THE_GATE, NO_ROOM };
+
+static enum step start(struct io *io, struct io_req *req)
+{
+    if (io->engine->outstanding >= io->engine->depth)
+        return NO_ROOM;
+    if (!req->entered && !io_gate_enter(io, req))
+        return AT_THE_GATE;
+    req->entered = true;
+    return give(io, req) ? STARTED : NO_ROOM;
 }
 
 static void queue_append(struct io *io, struct io_req *req)
@@ -109,12 +122,28 @@ static void queue_prepend(struct io *io, struct io_req *req)
         io->queue_tail = req;
 }
 
+/* Those that the gate lets go have waited longest. */
+static void fetch_granted(struct io *io)
+{
+    struct io_req *list = io_gate_granted(io), *last = list;
+    if (!list)
+        return;
+    list->entered = true;
+    for (; last->next; last = last->next)
+        last->next->entered = true;
+    last->next = io->queue_head;
+    io->queue_head = list;
+    if (io->queue_tail == NULL)
+        io->queue_tail = last;
+}
+
 static void queue_pump(struct io *io)
 {
+    fetch_granted(io);
     while (io->queue_head) {
         struct io_req *req = io->queue_head;
         struct io_req *rest = req->next;
-        if (!hand_over(io, req)) {
+        if (start(io, req) == NO_ROOM) {
             req->next = rest;
             return;
         }
@@ -128,7 +157,7 @@ void io_submit(struct io *io, struct io_req *req)
 {
     prepare(io, req);
     io->pending++;
-    if (io->queue_head || !hand_over(io, req))
+    if (io->queue_head || start(io, req) == NO_ROOM)
         queue_append(io, req);
 }
 
@@ -137,10 +166,30 @@ static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+static enum io_kind kind_of(const struct io_req *req)
+{
+    bool several = req->iov_count > 1 && !req->target->is_log;
+    if (req->op == IO_READ)
+        return several ? IO_KIND_SCATTER_READ : IO_KIND_READ;
+    return several ? IO_KIND_GATHER_WRITE : IO_KIND_WRITE;
+}
+
+/* The account first: the gate looks at the limit that this completion may have moved. */
+static void leave(struct io *io, struct io_req *req)
+{
+    if (req->op != IO_FLUSH) {
+        bool throttling = io->gate && io_gate_is_throttling(io->gate);
+        io_account_completed(&req->target->account, kind_of(req),
+                             elapsed(req->submit_ns, req->done_ns), throttling);
+    }
+    io_gate_leave(io, req);
+}
+
 static void finish(struct io *io, struct io_req *req, int result)
 {
     req->result = result;
     req->done_ns = req->completed_ns ? req->completed_ns : clock_now_ns(io->clock);
+    leave(io, req);
     assert(io->pending > 0);
     io->pending--;
     if (result == 0 && io->stats)
@@ -168,7 +217,7 @@ static void resume(struct io *io, struct io_req *req)
                                       req->total_bytes - req->moved_bytes);
     req->engine_iov = req->resume_iov;
     req->engine_offset = req->offset + req->moved_bytes;
-    if (!hand_over(io, req))
+    if (start(io, req) == NO_ROOM)
         queue_prepend(io, req);
 }
 

@@ -27,6 +27,8 @@
 #include <sys/uio.h>
 
 #include "sim/clock.h"
+#include "sim/io_account.h"
+#include "sim/io_gate.h"
 #include "sim/stats.h"
 
 #define IO_IOV_MAX 130 /* pages of one gather write (128) and room for a resume */
@@ -42,6 +44,7 @@ struct io_target {
     uint32_t align_bytes; /* offset and length */
     uint32_t memory_align_bytes;
     _Atomic uint64_t size_bytes;
+    struct io_account account; /* zeroed: no throttle */
 };
 
 struct io_req {
@@ -64,6 +67,8 @@ struct io_req {
     /* set by the engine: when the transfer ended (clock), or 0 if it learns that only in reap() */
     uint64_t completed_ns;
     /* private to wrapper and engine */
+    struct io *owner;
+    bool entered;         /* holds its places (io_gate.h) */
     enum phase phase;     /* at submission */
     uint64_t intended_ns; /* due_ns, or the time of io_submit */
     uint64_t total_bytes, moved_bytes;
@@ -126,13 +131,18 @@ struct io {
     enum phase *phase;                      /* the run's present phase */
     struct io_req *queue_head, *queue_tail; /* waiting for depth */
     unsigned pending;                       /* submitted to the wrapper, done() not yet run */
+    struct io_gate *gate;                   /* NULL: no bounds but the engine's depth */
+    bool waits;                             /* at the gate */
+    _Atomic unsigned granted; /* by the gate, not yet fetched; the list under its lock */
+    struct io_req *granted_head, *granted_tail;
 };
 
 void io_init(struct io *io, struct io_engine *engine, struct clock *clock, struct stats *stats,
              enum phase *phase);
 /* Never fails: errors arrive in done(), which runs in io_poll only.  Never waits (but for an engine
  * that transfers inside submit).  Beyond the engine's depth requests queue here, first in first
- * out; that time counts in the response time, not in the latency. */
+ * out, and beyond the bounds of the gate there; that time counts in the response time, not in the
+ * latency. */
 void io_submit(struct io *io, struct io_req *req);
 /* Run done() of what completed; returns how many. min and deadline as for reap, but min counts
  * requests, not transfers: the rest of a short one is waited for.  done() may submit.  Requests

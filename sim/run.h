@@ -71,6 +71,7 @@ struct run {
     struct stats main_stats;   /* the coordinator's I/O */
     struct io_engine *main_engine;
     struct io io;
+    struct io_gate gate;     /* throttle and MaxOutstandingIO, for all workers */
     unsigned virtual_thread; /* virtual clock: 1 + number of the worker at work; 0 coordinator */
     struct worker *workers;
     unsigned worker_count;

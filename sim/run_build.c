@@ -80,6 +80,12 @@ static void clock_make(struct run *run)
 
 /* ---- workers and engines ---- */
 
+static uint32_t outstanding_max(const struct run *run)
+{
+    int64_t max = run->settings->max_outstanding_io;
+    return max > 0 ? (uint32_t)max : IO_OUTSTANDING_MAX;
+}
+
 static int workers_make(struct run *run)
 {
     const struct plan *plan = run->config.plan;
@@ -92,6 +98,8 @@ static int workers_make(struct run *run)
         return fail(run, 3, error, "the I/O engine %s cannot be started: %s",
                     run->config.engine->name, strerror(-error));
     io_init(&run->io, run->main_engine, run->clock, &run->main_stats, &run->phase);
+    io_gate_init(&run->gate, outstanding_max(run));
+    io_gate_join(&run->gate, &run->io, false);
     run->workers = calloc(plan->workers, sizeof *run->workers);
     if (!run->workers)
         return fail(run, 3, -ENOMEM, "not enough memory for %u workers", plan->workers);
@@ -101,6 +109,7 @@ static int workers_make(struct run *run)
             return fail(run, 3, error, "worker %u of %u: the I/O engine %s cannot be started: %s",
                         i + 1, plan->workers, run->config.engine->name, strerror(-error));
         run->workers[i].cpu_mask = plan->cpu_mask;
+        io_gate_join(&run->gate, &run->workers[i].io, true);
         run->worker_count++;
     }
     return 0;
@@ -183,6 +192,9 @@ static int file_make(struct run *run, unsigned index)
         return error;
     }
     run->files_made = index + 1;
+    io_account_init(&file->target.account,
+                    (uint32_t)((uint64_t)run->settings->target_io_duration_ns / NS_PER_MS),
+                    outstanding_max(run));
     if (!planned->is_log) {
         data->sparse = planned->sparse;
         run->files[run->file_count++] = data;
@@ -416,6 +428,7 @@ void run_destroy(struct run *run)
     }
     free(run->actors);
     engines_free(run);
+    io_gate_destroy(&run->gate);
     for (unsigned i = 0; i < run->database_count; i++) {
         struct database *database = &run->databases[i];
         wal_free(&database->wal);

@@ -146,8 +146,18 @@ void run_workers_stop(struct run *run)
         worker_stop(&run->workers[i]);
 }
 
+/* SQLIOSim's rule: bursts in the initial update with its checkpoint, and in the final checkpoint.
+ */
+static bool is_throttled(const struct run *run, enum phase phase)
+{
+    bool burst = phase == PHASE_initial_update || phase == PHASE_final_checkpoint;
+    return phase == PHASE_stress || phase == PHASE_audit ||
+           (burst && !run->settings->allow_io_bursts);
+}
+
 void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
 {
+    io_gate_throttle(&run->gate, is_throttled(run, phase));
     __atomic_store_n(&run->phase, phase, __ATOMIC_RELAXED); /* the log writer reads it: io.c */
     struct run_phase_time *time = &run->phases[phase];
     if (time->end_ns) /* a further cycle */
