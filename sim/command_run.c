@@ -23,9 +23,9 @@
 #include "sim/command_settings.h"
 #include "sim/engine_mem.h"
 #include "sim/error_log.h"
-#include "sim/progress.h"
 #include "sim/report.h"
 #include "sim/result_dir.h"
+#include "sim/watch.h"
 
 /* One Ctrl-C can arrive as several signals (timeout(1), a closing terminal). */
 #define SIGNAL_AGAIN_NS NS_PER_S
@@ -145,7 +145,7 @@ struct session {
     struct result_dir result;
     struct clock clock;
     struct mem_device *device;
-    struct progress progress;
+    struct watch watch;
     struct error_log log;
     bool logging; /* the XML log is open */
     struct run run;
@@ -401,7 +401,7 @@ static int make_device(struct session *s)
 
 static void on_progress(void *context, const struct run *run)
 {
-    progress_show(&((struct session *)context)->progress, run);
+    watch_show(&((struct session *)context)->watch, run);
 }
 
 static void on_event(void *context, const struct event *event)
@@ -409,7 +409,7 @@ static void on_event(void *context, const struct event *event)
     struct session *s = context;
     int error = s->logging ? error_log_add(&s->log, event) : 0;
     if (event->line)
-        progress_say(&s->progress, event->line);
+        watch_say(&s->watch, event->line);
     if (!error)
         return;
     char line[256];
@@ -417,7 +417,7 @@ static void on_event(void *context, const struct event *event)
              "warning: the XML log cannot be written: %s. The run goes on; entries are missing in "
              "the log, nothing else is",
              strerror(-error));
-    progress_say(&s->progress, line);
+    watch_say(&s->watch, line);
 }
 
 static int start_run(struct session *s)
@@ -497,19 +497,23 @@ static int run_it(struct session *s)
     int exit_code = make_device(s);
     if (exit_code)
         return exit_code;
-    progress_init(&s->progress, stdout, s->setup.options.quiet);
-    exit_code = start_run(s);
+    if (watch_init(&s->watch, s->result.path, stdout, s->setup.options.quiet)) {
+        fprintf(stderr, "error: not enough memory to watch the run\n");
+        exit_code = EXIT_CODE_INCOMPLETE;
+    }
+    if (!exit_code)
+        exit_code = start_run(s);
     bool started = exit_code == 0;
     if (started) {
         int error = run_execute(&s->run);
-        progress_end(&s->progress, &s->run);
+        watch_end(&s->watch, &s->run);
         exit_code = exit_code_of(error, report_run(s));
     }
     run_destroy(&s->run);
     close_error_log(s);
+    watch_free(&s->watch);
     if (!started)
         discard_result_dir(s);
-    progress_free(&s->progress);
     return exit_code;
 }
 

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "sim/io.h"
+#include "sim/tick.h"
 #include "verify/syspage.h"
 
 #define FILE_MESSAGE_MAX 1024
@@ -41,6 +42,7 @@ struct file_open {
     bool sparse;                  /* Sparse: space is given when it is written (data files) */
     bool delete_own;              /* DeleteFilesAtStartup */
     uint32_t forced_sector_bytes; /* 512 or 4096; 0 = find out */
+    const struct tick *tick;      /* of what is written, or NULL */
 };
 
 enum file_owner {
@@ -56,7 +58,7 @@ enum file_owner file_probe(const char *path, struct file_mark *mark, char *messa
 /* Find alignment, create (or replace our own), write the mark (page 0), allocate to size_pages,
  * lock. The sector size that was found is stored in mark->sector_bytes before page 0 is written.  A
  * data file's space is allocated (fallocate) and reads as zeros; with stamp it is written, with
- * sparse it is only a hole.  A log
+ * sparse it is only a hole; -EINTR when how->tick said stop (nothing is left, no message).  A log
  * file is filled by the caller (its contents are formatted). */
 int file_create(struct file *file, const struct file_open *how, struct file_mark *mark,
                 uint32_t size_pages, char *message) __attribute__((warn_unused_result));

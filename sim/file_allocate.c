@@ -41,7 +41,7 @@ static int reserve(int fd, uint64_t size_bytes)
     return r < 0 ? -errno : 0;
 }
 
-static int write_zeros(int fd, uint64_t size_bytes)
+static int write_zeros(int fd, uint64_t size_bytes, const struct tick *tick)
 {
     void *zeros = NULL;
     size_t chunk = size_bytes < CHUNK_BYTES ? (size_t)size_bytes : CHUNK_BYTES;
@@ -59,6 +59,8 @@ static int write_zeros(int fd, uint64_t size_bytes)
             r = -ENOSPC;
         else /* the rest of a short write begins on a page, so that it stays aligned */
             at = (at + (uint64_t)n) / PAGE_BYTES * PAGE_BYTES;
+        if (n > 0 && r == 0)
+            r = tick_done(tick, (uint64_t)n);
     }
     free(zeros);
     return r;
@@ -66,12 +68,13 @@ static int write_zeros(int fd, uint64_t size_bytes)
 
 /* Past the page cache where that works: gigabytes of dirty zeros would slow the start of the run.
  */
-static int write_zeros_direct(int fd, const struct file_alignment *alignment, uint64_t size_bytes)
+static int write_zeros_direct(int fd, const struct file_alignment *alignment, uint64_t size_bytes,
+                              const struct tick *tick)
 {
     int direct_fd = alignment->direct_works ? file_reopen(fd, O_WRONLY | O_DIRECT) : -EINVAL;
     if (direct_fd < 0)
-        return write_zeros(fd, size_bytes);
-    int r = write_zeros(direct_fd, size_bytes);
+        return write_zeros(fd, size_bytes, tick);
+    int r = write_zeros(direct_fd, size_bytes, tick);
     close(direct_fd);
     return r;
 }
@@ -82,12 +85,12 @@ static int set_size(int fd, uint64_t size_bytes)
 }
 
 int file_allocate(int fd, const struct file_alignment *alignment, uint64_t size_bytes,
-                  enum file_space space, const char *path, char *message)
+                  enum file_space space, const struct tick *tick, const char *path, char *message)
 {
     int r = space == FILE_SPACE_WRITTEN  ? -EOPNOTSUPP
             : space == FILE_SPACE_SPARSE ? set_size(fd, size_bytes)
                                          : reserve(fd, size_bytes);
     if (r == -EOPNOTSUPP || r == -ENOSYS)
-        r = write_zeros_direct(fd, alignment, size_bytes);
-    return r < 0 ? fail_allocate(fd, r, size_bytes, path, message) : 0;
+        r = write_zeros_direct(fd, alignment, size_bytes, tick);
+    return r == -EINTR ? r : r < 0 ? fail_allocate(fd, r, size_bytes, path, message) : 0;
 }

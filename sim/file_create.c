@@ -185,8 +185,8 @@ static int build(struct building *b)
     if (r == 0)
         r = write_mark(b);
     if (r == 0)
-        r = file_allocate(b->fd, &b->alignment, b->size_bytes, space_of(b), b->place.path,
-                          b->message);
+        r = file_allocate(b->fd, &b->alignment, b->size_bytes, space_of(b), b->how->tick,
+                          b->place.path, b->message);
     if (r == 0)
         r = open_final(b);
     return r < 0 ? r : publish(b);

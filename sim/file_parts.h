@@ -58,8 +58,9 @@ enum file_space {
     FILE_SPACE_WRITTEN,  /* zeros through the device */
     FILE_SPACE_SPARSE,   /* a hole */
 };
-/* Give fd size_bytes. */
+/* Give fd size_bytes.  tick: of what is written; -EINTR (without a message) when it says so. */
 int file_allocate(int fd, const struct file_alignment *alignment, uint64_t size_bytes,
-                  enum file_space space, const char *path, char *message) FILE_CHECK;
+                  enum file_space space, const struct tick *tick, const char *path,
+                  char *message) FILE_CHECK;
 
 #endif

@@ -64,6 +64,26 @@ void hist_merge(struct hist *into, const struct hist *from)
         into->buckets[i] += relaxed_load(&from->buckets[i]);
 }
 
+void hist_difference(const struct hist *now, const struct hist *before, struct hist *out)
+{
+    *out = (struct hist){.count = now->count - before->count,
+                         .sum_ns = now->sum_ns - before->sum_ns,
+                         .min_ns = UINT64_MAX};
+    for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+        out->buckets[i] = now->buckets[i] - before->buckets[i];
+        if (!out->buckets[i])
+            continue;
+        if (out->min_ns == UINT64_MAX)
+            out->min_ns = hist_bucket_low_ns(i);
+        out->max_ns = hist_bucket_high_ns(i) - 1;
+    }
+    if (out->min_ns == UINT64_MAX || (before->count && now->min_ns < before->min_ns) ||
+        out->min_ns < now->min_ns)
+        out->min_ns = now->min_ns;
+    if (now->max_ns > before->max_ns || out->max_ns > now->max_ns)
+        out->max_ns = now->max_ns;
+}
+
 static uint64_t clamp(uint64_t ns, uint64_t low, uint64_t high)
 {
     return ns < low ? low : ns > high ? high : ns;

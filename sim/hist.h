@@ -22,6 +22,9 @@ struct hist {
 
 void hist_add(struct hist *hist, uint64_t ns);
 void hist_merge(struct hist *into, const struct hist *from);
+/* What was added between two states of one histogram.  Its min and max are bucket bounds where they
+ * cannot be known exactly. */
+void hist_difference(const struct hist *now, const struct hist *before, struct hist *out);
 /* quantile 0..1; 0 when empty. */
 uint64_t hist_quantile_ns(const struct hist *hist, double quantile);
 double hist_mean_ns(const struct hist *hist);

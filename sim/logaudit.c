@@ -128,6 +128,7 @@ static void block_seen(void *context, const struct log_block_info *info, uint64_
         return;
     look->seen[index].blocks++;
     look->seen[index].end = file_offset + info->size_bytes;
+    run_step_done(look->run, 1);
 }
 
 static void look_at_log(struct log_look *look)

@@ -230,19 +230,32 @@ static void search_file(struct pairing *pairing, struct data_file *file, uint32_
 {
     uint32_t size = file->file.size_pages;
     for (uint32_t first = 0; first<size && * pages_left> 0; first += CHUNK_PAGES) {
+        if (run_interrupted(pairing->run))
+            return;
         uint32_t count = size - first < CHUNK_PAGES ? size - first : CHUNK_PAGES;
         count = count < *pages_left ? count : *pages_left;
         *pages_left -= count;
         if (pages_read(pairing, file, first, count) == 0)
             search_chunk(pairing, file, first, count);
+        run_step_done(pairing->run, count);
     }
 }
 
+/* Who asked for the end does not wait for it. */
 static void search(struct pairing *pairing)
 {
+    struct run *run = pairing->run;
     uint32_t pages_left = PAIRING_PAGES_MAX;
-    for (unsigned i = 0; i < pairing->run->file_count; i++)
-        search_file(pairing, pairing->run->files[i], &pages_left);
+    uint64_t pages = 0;
+    for (unsigned i = 0; i < run->file_count; i++)
+        pages += run->files[i]->file.size_pages;
+    run_step(run, "looking for the other end of a lost write",
+             pages < pages_left ? pages : pages_left);
+    for (unsigned i = 0; i < run->file_count; i++)
+        search_file(pairing, run->files[i], &pages_left);
+    run_step(run, NULL, 0);
+    if (run_interrupted(run))
+        run_say(run, "the search for where a lost write went was ended by the signal");
 }
 
 static bool anything_to_pair(const struct findings *findings)

@@ -96,10 +96,12 @@ struct run {
     struct actor **actors; /* of all phases so far: their statistics are reported */
     unsigned actor_count, actor_capacity;
     uint64_t phase_deadline_ns;                     /* stress */
-    _Atomic uint64_t progress_done, progress_total; /* of the present phase, in pages */
-    bool audited;                                   /* the final audit was complete */
-    char message[FILE_MESSAGE_MAX];                 /* why it could not start or go on */
-    int exit_code;                                  /* of a failed start: 2 or 3 */
+    _Atomic uint64_t progress_done, progress_total; /* of the present phase or step: units */
+    const char *step; /* what the coordinator does by itself at present, or NULL; its own */
+    uint64_t tick_ns; /* run clock: the progress is due again */
+    bool audited;     /* the final audit was complete */
+    char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */
+    int exit_code;                  /* of a failed start: 2 or 3 */
 };
 
 /* Build everything and create the files. On error run->message and run->exit_code say why;
@@ -111,6 +113,12 @@ int run_execute(struct run *run) __attribute__((warn_unused_result));
 void run_destroy(struct run *run);
 
 void run_stop(struct run *run, enum run_stop why);
+/* Did a signal ask for the end?  Also true for what comes after a stop for another reason. */
+bool run_interrupted(const struct run *run);
+/* The coordinator works by itself: what (a constant) and of how many units, pages or bytes.  NULL:
+ * no more.  Then units more are done: the signal is looked at and progress shown when it is due. */
+void run_step(struct run *run, const char *what, uint64_t total);
+void run_step_done(struct run *run, uint64_t units);
 void run_task_started(struct run *run, bool user);
 void run_task_ended(struct run *run, bool user);
 static inline bool run_stopping(const struct run *run)

@@ -157,6 +157,28 @@ static int databases_allocate(struct run *run)
     return 0;
 }
 
+static int creation_tick(void *context, uint64_t bytes)
+{
+    struct run *run = context;
+    run_step_done(run, bytes);
+    return run_interrupted(run) ? -EINTR : 0;
+}
+
+static int fail_interrupted(struct run *run)
+{
+    return fail(run, 130, -EINTR, "interrupted while the files were created; they were removed");
+}
+
+/* What creation writes: all logs, and data files that are stamped. */
+static uint64_t creation_bytes(const struct run *run)
+{
+    const struct plan *plan = run->config.plan;
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        sum += plan->files[i].is_log || run->settings->stamp_files ? plan->files[i].size_bytes : 0;
+    return sum;
+}
+
 static int file_make(struct run *run, unsigned index)
 {
     const struct plan_file *planned = &run->config.plan->files[index];
@@ -185,7 +207,11 @@ static int file_make(struct run *run, unsigned index)
         .forced_sector_bytes = (uint32_t)run->settings->sector_size_bytes,
     };
     uint32_t pages = (uint32_t)(planned->size_bytes / PAGE_BYTES);
+    struct tick tick = {creation_tick, run};
+    how.tick = &tick;
     int error = file_create(file, &how, &mark, pages, run->message);
+    if (error == -EINTR)
+        return fail_interrupted(run);
     if (error) {
         bool path_bad = error == -EEXIST || error == -EBUSY || error == -EACCES || error == -EPERM;
         run->exit_code = path_bad ? 2 : 3;
@@ -281,12 +307,13 @@ static int pool_make(struct run *run)
 
 static int database_make(struct run *run, struct database *database)
 {
+    struct tick tick = {creation_tick, run};
     database->ledger = run->ledger;
     const struct sql_server_version *version =
         sql_server_version_at(run->settings->sql_server_version);
-    int error = wal_format(&run->io, &database->log, version->fresh_log_byte, run->config.signal);
+    int error = wal_format(&run->io, &database->log, version->fresh_log_byte, &tick);
     if (error == -EINTR)
-        return fail(run, 130, error, "interrupted while the files were created; they were removed");
+        return fail_interrupted(run);
     if (error)
         return fail(run, 3, error, "%s: writing the log file failed: %s", database->log.path,
                     strerror(-error));
@@ -373,6 +400,7 @@ int run_create(struct run *run, const struct run_config *config)
     if (!error) {
         run_echo(run);
         run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(PHASE_create));
+        run_step(run, NULL, creation_bytes(run));
         error = workers_make(run);
     }
     if (!error)

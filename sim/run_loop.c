@@ -8,7 +8,7 @@
 
 #include "sim/actor.h"
 
-#define PROGRESS_INTERVAL_NS (500 * NS_PER_MS)
+#define TICK_NS (500 * NS_PER_MS) /* progress is due at whole multiples since the run began */
 
 /* ---- tasks of a phase ---- */
 
@@ -41,10 +41,47 @@ void run_stop(struct run *run, enum run_stop why)
             task_wake(&run->actors[i]->task);
 }
 
+bool run_interrupted(const struct run *run)
+{
+    return run->config.signal && atomic_load(run->config.signal);
+}
+
 static void look_at_signal(struct run *run)
 {
-    if (run->config.signal && atomic_load(run->config.signal))
+    if (run_interrupted(run))
         run_stop(run, RUN_STOP_SIGNAL);
+}
+
+/* ---- progress ---- */
+
+static void progress(struct run *run)
+{
+    if (run->config.progress)
+        run->config.progress(run->config.context, run);
+}
+
+static void tick(struct run *run)
+{
+    uint64_t now = clock_now_ns(run->clock), start = run->phases[PHASE_create].start_ns;
+    look_at_signal(run);
+    if (now < run->tick_ns)
+        return;
+    run->tick_ns = now + TICK_NS - (now + 1 - start) % TICK_NS; /* start_ns is 1 too high */
+    progress(run);
+}
+
+void run_step(struct run *run, const char *what, uint64_t total)
+{
+    run->step = what;
+    atomic_store(&run->progress_done, 0);
+    atomic_store(&run->progress_total, total);
+    tick(run);
+}
+
+void run_step_done(struct run *run, uint64_t units)
+{
+    atomic_fetch_add(&run->progress_done, units);
+    tick(run);
 }
 
 /* ---- waiting ---- */
@@ -54,25 +91,18 @@ static bool all_ended(struct run *run)
     return atomic_load(&run->tasks_running) == 0;
 }
 
-static void progress(struct run *run)
-{
-    if (run->config.progress)
-        run->config.progress(run->config.context, run);
-}
-
+/* The run clock is CLOCK_MONOTONIC here. */
 static void wait_threads(struct run *run)
 {
     pthread_mutex_lock(&run->idle_lock);
     while (!all_ended(run)) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        uint64_t ns = (uint64_t)until.tv_nsec + PROGRESS_INTERVAL_NS;
-        until.tv_sec += (time_t)(ns / NS_PER_S);
-        until.tv_nsec = (long)(ns % NS_PER_S);
+        uint64_t now = clock_now_ns(run->clock);
+        uint64_t ns = run->tick_ns > now ? run->tick_ns : now + TICK_NS;
+        struct timespec until = {.tv_sec = (time_t)(ns / NS_PER_S),
+                                 .tv_nsec = (long)(ns % NS_PER_S)};
         pthread_cond_timedwait(&run->idle, &run->idle_lock, &until);
         pthread_mutex_unlock(&run->idle_lock);
-        look_at_signal(run);
-        progress(run);
+        tick(run);
         pthread_mutex_lock(&run->idle_lock);
     }
     pthread_mutex_unlock(&run->idle_lock);
@@ -106,10 +136,10 @@ static void wait_virtual(struct run *run)
             run->virtual_thread = i + 1;
             any |= worker_step(&run->workers[i]);
         }
-        look_at_signal(run);
         if (!any && !all_ended(run))
             virtual_advance(run);
         run->virtual_thread = 0;
+        tick(run);
     }
 }
 
@@ -166,6 +196,7 @@ void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
     time->end_ns = 0;
     time->complete = false;
     run->phase_deadline_ns = UINT64_MAX;
+    run->step = NULL;
     atomic_store(&run->progress_done, 0);
     atomic_store(&run->progress_total, total_pages);
     run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(phase));

@@ -182,8 +182,13 @@ static int final_checkpoint(struct run *run)
 static int logs_audit(struct run *run)
 {
     int error = 0;
+    uint64_t blocks = 0;
+    for (unsigned i = 0; i < run->database_count; i++)
+        blocks += wal_live_blocks(&run->databases[i].wal);
+    run_step(run, "reading the log back", blocks);
     for (unsigned i = 0; i < run->database_count && !error; i++)
         error = log_audit(run, &run->databases[i]);
+    run_step(run, NULL, 0);
     return error;
 }
 

@@ -139,9 +139,9 @@ void wal_free(struct wal *wal);
  * bytes; one write may always be under way.  Before a worker runs. */
 void wal_set_limits(struct wal *wal, unsigned writes, size_t bytes);
 /* Write the whole log file: VLF headers, the rest fresh_byte, which no block has at the start of a
- * sector (0x00, or 0xC0 from SQL Server 2016 on). Synchronous, at creation; -EINTR once *signal
- * (may be NULL) is set. */
-int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const _Atomic int *signal)
+ * sector (0x00, or 0xC0 from SQL Server 2016 on). Synchronous, at creation; -EINTR when tick
+ * (may be NULL) says stop. */
+int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const struct tick *tick)
     __attribute__((warn_unused_result));
 
 /* Reserve for a transaction (begin and commit included) or park the task on log space. */

@@ -20,7 +20,7 @@ static int chunk_write(struct io *io, struct file *file, uint64_t offset, uint8_
 }
 
 static int vlf_format(struct io *io, struct file *file, const struct vlf_header *vlf, uint8_t *buf,
-                      uint8_t fresh_byte, const _Atomic int *signal)
+                      uint8_t fresh_byte, const struct tick *tick)
 {
     uint64_t done = 0;
     int error = 0;
@@ -30,15 +30,15 @@ static int vlf_format(struct io *io, struct file *file, const struct vlf_header 
         memset(buf, fresh_byte, size);
         if (done == 0)
             vlf_header_build(buf, vlf);
-        error = signal && atomic_load(signal)
-                    ? -EINTR
-                    : chunk_write(io, file, vlf->offset + done, buf, size);
+        error = chunk_write(io, file, vlf->offset + done, buf, size);
+        if (!error)
+            error = tick_done(tick, size);
         done += size;
     }
     return error;
 }
 
-int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const _Atomic int *signal)
+int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const struct tick *tick)
 {
     struct vlf_header vlfs[VLF_MAX];
     size_t count = vlf_layout(file->target.size_bytes, vlfs);
@@ -49,7 +49,7 @@ int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const _Atom
         return -ENOMEM;
     int error = 0;
     for (size_t i = 0; i < count && !error; i++)
-        error = vlf_format(io, file, &vlfs[i], buf, fresh_byte, signal);
+        error = vlf_format(io, file, &vlfs[i], buf, fresh_byte, tick);
     free(buf);
     return error;
 }

@@ -182,6 +182,42 @@ static void a_merge_equals_adding_everything_to_one(void **state)
     free(merged);
 }
 
+/* Three values before; between the looks 2 ms and 3 ms are added, both below the old maximum. */
+static void a_difference_holds_what_was_added_between_two_states(void **state)
+{
+    (void)state;
+    struct hist *hist = new_hist(), *before = new_hist(), *difference = new_hist();
+    hist_add(hist, 1000 * US);
+    hist_add(hist, 2000 * US);
+    hist_add(hist, 9000 * US);
+    *before = *hist;
+    hist_add(hist, 2000 * US);
+    hist_add(hist, 3000 * US);
+    hist_difference(hist, before, difference);
+    assert_int_equal(difference->count, 2);
+    assert_int_equal(difference->sum_ns, 5000 * US);
+    assert_true(hist_mean_ns(difference) == 2500.0 * US);
+    assert_near(hist_quantile_ns(difference, 0.5), 2000 * US);
+    assert_near(difference->max_ns, 3000 * US);
+    free(hist);
+    free(before);
+    free(difference);
+}
+
+static void a_new_maximum_is_exact_in_the_difference(void **state)
+{
+    (void)state;
+    struct hist *hist = new_hist(), *before = new_hist(), *difference = new_hist();
+    hist_add(hist, 1000 * US);
+    *before = *hist;
+    hist_add(hist, 7654321);
+    hist_difference(hist, before, difference);
+    assert_int_equal(difference->max_ns, 7654321);
+    free(hist);
+    free(before);
+    free(difference);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +230,8 @@ int main(void)
         cmocka_unit_test(an_empty_histogram_reports_zero),
         cmocka_unit_test(values_beyond_the_top_stay_counted_with_an_exact_max),
         cmocka_unit_test(a_merge_equals_adding_everything_to_one),
+        cmocka_unit_test(a_difference_holds_what_was_added_between_two_states),
+        cmocka_unit_test(a_new_maximum_is_exact_in_the_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
