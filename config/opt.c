@@ -45,6 +45,7 @@ static const char *type_wanted(const struct opt *opt)
         [OPT_SECONDS] = "a time (a whole number of seconds, or with a unit: 500ms, 5m, 2h)",
         [OPT_MILLIS] = "a time (a whole number of milliseconds, or with a unit: 500us, 2s)",
         [OPT_HUNDREDTHS] = "a share (hundredths of a percent: 1250, or 12.5%)",
+        [OPT_DECIMAL] = "a number (at most three decimals: 300, 3.5)",
         [OPT_MASK] = "a CPU mask (5 or 0x5)",
         [OPT_ENUM] = "one of the choices",
         [OPT_STRING] = "a text",
@@ -87,6 +88,8 @@ static int read_number(const struct opt *opt, const char *value, int64_t *out)
         return units_duration(value, bare_factor(opt->type), out);
     case OPT_HUNDREDTHS:
         return units_hundredths(value, out);
+    case OPT_DECIMAL:
+        return units_decimal(value, out);
     case OPT_MASK:
         rc = units_mask(value, &mask);
         *out = rc == 0 ? (int64_t)mask : 0;
@@ -249,6 +252,9 @@ void opt_get(const struct opt *opt, const void *settings, char *out, size_t out_
         units_print_duration(number_field(opt, settings), bare_factor(opt->type), out,
                              out_size_bytes);
         break;
+    case OPT_DECIMAL:
+        units_print_decimal(number_field(opt, settings), out, out_size_bytes);
+        break;
     case OPT_MASK:
         snprintf(out, out_size_bytes, "%#" PRIx64, (uint64_t)number_field(opt, settings));
         break;
@@ -281,7 +287,7 @@ void opt_human(const struct opt *opt, const void *settings, char *out, size_t ou
     default:
         opt_get(opt, settings, out, out_size_bytes);
         used = strlen(out);
-        if (opt->type == OPT_INT && unit[0] != '\0') {
+        if ((opt->type == OPT_INT || opt->type == OPT_DECIMAL) && unit[0] != '\0') {
             snprintf(out + used, out_size_bytes - used, " %s", unit);
         }
         break;
@@ -291,10 +297,10 @@ void opt_human(const struct opt *opt, const void *settings, char *out, size_t ou
 const char *opt_type_name(enum opt_type type)
 {
     static const char *const names[] = {
-        [OPT_BOOL] = "bool",        [OPT_INT] = "integer",  [OPT_SIZE_MB] = "size",
-        [OPT_BYTES] = "size",       [OPT_SECONDS] = "time", [OPT_MILLIS] = "time",
-        [OPT_HUNDREDTHS] = "share", [OPT_MASK] = "mask",    [OPT_ENUM] = "choice",
-        [OPT_STRING] = "text",
+        [OPT_BOOL] = "bool",        [OPT_INT] = "integer",    [OPT_SIZE_MB] = "size",
+        [OPT_BYTES] = "size",       [OPT_SECONDS] = "time",   [OPT_MILLIS] = "time",
+        [OPT_HUNDREDTHS] = "share", [OPT_MASK] = "mask",      [OPT_ENUM] = "choice",
+        [OPT_STRING] = "text",      [OPT_DECIMAL] = "number",
     };
 
     return names[type];

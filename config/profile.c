@@ -62,6 +62,9 @@ void profile_free(struct profile *profile)
     if (profile == NULL) {
         return;
     }
+    if (profile->rated != profile) {
+        profile_free(profile->rated);
+    }
     for (size_t i = 0; i < profile->section_count; i++) {
         opt_section_free(profile->sections[i].section, profile->sections[i].settings);
         free(profile->sections[i].settings);

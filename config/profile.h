@@ -20,6 +20,8 @@
     1024 /* [FileN] sections in use; SQL Server allows 32,767 files a database,                    \
             a run that needs more than this is a typing error */
 
+enum config_arrivals { CONFIG_ARRIVALS_POISSON, CONFIG_ARRIVALS_FIXED };
+enum config_fail_on { CONFIG_FAIL_ON_FAIL, CONFIG_FAIL_ON_WARN };
 enum config_engine { CONFIG_ENGINE_AUTO, CONFIG_ENGINE_SYNC, CONFIG_ENGINE_MEM };
 
 enum config_device { CONFIG_DEVICE_SSD, CONFIG_DEVICE_HDD };
@@ -57,7 +59,13 @@ struct config_settings {
     int64_t gather_pages_max;   /* pages of one gather write: 32 (to 2014), 128 (2016+) */
     int64_t log_read_back;      /* share of VLFs read and verified before reuse, 0..10000 */
     bool verify_before_overwrite;
-    int64_t queue_depth;   /* helper threads and outstanding requests of an engine per worker */
+    int64_t queue_depth;       /* helper threads and outstanding requests of an engine per worker */
+    int64_t rated_duration_ns; /* 0 = no rated phase */
+    int64_t rated_warm_up_ns;
+    int64_t
+        need_iops;    /* data I/Os a second asked for in the rated phase; 0 = as its settings say */
+    int64_t arrivals; /* enum config_arrivals */
+    int64_t fail_on;  /* enum config_fail_on */
     int64_t reserve_bytes; /* free space never used; 0 = max(1 GiB, 5 %) */
 };
 
@@ -84,6 +92,7 @@ struct diag {
 };
 
 struct profile;
+struct preset;
 
 extern const struct opt_section config_section; /* [CONFIG] */
 extern const struct opt_section file_section;   /* [FileN] */
@@ -94,6 +103,13 @@ extern const size_t later_sections_count;
 /* sections: the pattern sections (patterns/pattern.h: pattern_sections()). Never NULL on return. */
 struct profile *profile_create(const struct opt_section *const *sections, size_t count);
 void profile_free(struct profile *profile);
+
+/* The settings of the actors of the rated phase: those of a preset, apart from the user's
+ * (profile_rate_by), or the profile itself (profile_rate_by_itself); NULL: there is no such phase.
+ */
+void profile_rate_by(struct profile *profile, const struct preset *preset);
+void profile_rate_by_itself(struct profile *profile);
+const struct profile *profile_rated(const struct profile *profile);
 
 /* One setting from a front end.  section "RandomUser", key "UserCount" ...  Unknown names become a
  * warning with the nearest name (an error when strict), wrong values an error; both are kept as

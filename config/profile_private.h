@@ -44,6 +44,7 @@ struct profile {
     struct opt_where repeated_last;
     bool strict;
     bool finished;
+    struct profile *rated; /* owned unless it is the profile itself; or NULL */
     bool too_many_files;
 };
 

@@ -15,6 +15,7 @@
 
 #include "config/alloc.h"
 #include "config/nearest.h"
+#include "config/preset.h"
 #include "config/source.h"
 #include "config/units.h"
 #include "config/wrap.h"
@@ -97,6 +98,27 @@ static const struct cli_row cli_rows[] = {
      .setting = "TestCycleDuration",
      .help = "Length of the main part (a bare number is seconds), without creating the files "
              "and the audit."},
+    {.name = "preset",
+     .argument = "NAME",
+     .kind = CLI_TEXT,
+     FIELD(preset),
+     .help = "A named load, below everything else that is set; `config --presets` lists them."},
+    {.name = "rated",
+     .argument = "TIME",
+     .kind = CLI_SETTING,
+     .setting = "RatedDuration",
+     .help = "Length of the rated phase, whose response times are judged; 0 = none. Without "
+             "CONFIG.ini and with a main part of at least a minute: 60 s."},
+    {.name = "need",
+     .argument = "IOPS",
+     .kind = CLI_SETTING,
+     .setting = "Need",
+     .help = "Data I/Os a second that the rated phase asks for, instead of 1500."},
+    {.name = "fail-on",
+     .argument = "GRADE",
+     .kind = CLI_SETTING,
+     .setting = "FailOn",
+     .help = "warn: a verdict WARN ends with exit code 4, too."},
     {.name = "cycles",
      .argument = "N",
      .kind = CLI_SETTING,
@@ -420,18 +442,37 @@ static int apply_settings(const struct text_list *settings, struct profile *prof
     return first;
 }
 
+static int apply_preset(const char *name, struct profile *profile)
+{
+    char quoted[OPT_TEXT_MAX / 4];
+    const struct preset *preset;
+
+    if (name == NULL) {
+        return 0;
+    }
+    preset = preset_by_name(name);
+    if (preset != NULL) {
+        return preset_apply(preset, profile);
+    }
+    diag_quote(name, quoted, sizeof(quoted));
+    cli_error(profile, "--preset %s: unknown; pagestorm config --presets lists them", quoted);
+    return -EINVAL;
+}
+
 int run_options_apply(struct run_options *options, struct profile *profile)
 {
     size_t errors_before = profile_error_count(profile);
     int rc = 0;
 
     profile_set_strict(profile, options->strict);
+    rc = apply_preset(options->preset, profile);
     if (options->config_path == NULL && options->sqliosim_mode &&
         source_ini_present(SQLIOSIM_CONFIG_NAME)) {
         options->config_path = alloc_text(SQLIOSIM_CONFIG_NAME);
     }
     if (options->config_path != NULL) {
-        rc = source_ini_load(profile, options->config_path);
+        int load_rc = source_ini_load(profile, options->config_path);
+        rc = rc != 0 ? rc : load_rc;
     }
     for (size_t i = 0; i < options->sets.count; i++) {
         int set_rc = source_set_option(profile, options->sets.items[i]);
@@ -469,7 +510,7 @@ void run_options_help(FILE *out)
           "Create database files, drive them as SQL Server would, verify every page that\n"
           "is read back, and report. SQLIOSim's configuration files and options work as\n"
           "they are; an option may have one dash or two and come in any order. Named\n"
-          "options beat --set, --set beats CONFIG.ini.\n\n",
+          "options beat --set, --set beats CONFIG.ini, CONFIG.ini beats --preset.\n\n",
           out);
     for (size_t i = 0; i < ROW_COUNT; i++) {
         help_row(&cli_rows[i], out);

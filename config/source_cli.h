@@ -29,6 +29,7 @@ struct run_options {
     char *save_path;   /* write the resulting configuration there */
     char *out_dir;     /* NULL: the default of `run` */
     char *label;
+    char *preset;
     struct text_list dirs; /* --dir: data, log, tempdb and backup */
     struct text_list data_dirs;
     struct text_list log_dirs;

@@ -172,6 +172,37 @@ int units_hundredths(const char *text, int64_t *out)
     return 0;
 }
 
+int units_decimal(const char *text, int64_t *out)
+{
+    const char *cursor = text;
+    uint64_t whole;
+    uint64_t decimals = 0;
+    int64_t value;
+    int rc = read_digits(&cursor, &whole);
+
+    if (rc == -EINVAL) {
+        return -EINVAL;
+    }
+    if (*cursor == '.') {
+        const char *start = ++cursor;
+        if (read_digits(&cursor, &decimals) != 0 || cursor - start > 3) {
+            return -EINVAL;
+        }
+        for (ptrdiff_t length = cursor - start; length < 3; length++) {
+            decimals *= 10;
+        }
+    }
+    if (*cursor != '\0') {
+        return -EINVAL;
+    }
+    if (rc != 0 || __builtin_mul_overflow(whole, (uint64_t)1000, &value) ||
+        __builtin_add_overflow(value, (int64_t)decimals, &value)) {
+        return -ERANGE;
+    }
+    *out = value;
+    return 0;
+}
+
 static int hex_value(char c)
 {
     static const char hex_digits[] = "0123456789abcdef";
@@ -267,6 +298,21 @@ static void print_scaled(int64_t value, int64_t bare, const struct unit *units, 
 void units_print_size(int64_t bytes, int64_t bare_bytes, char *out, size_t out_size_bytes)
 {
     print_scaled(bytes, bare_bytes, size_units, COUNT(size_units), out, out_size_bytes);
+}
+
+void units_print_decimal(int64_t thousandths, char *out, size_t out_size_bytes)
+{
+    int64_t part = thousandths % 1000;
+    int decimals = part == 0 ? 0 : part % 100 == 0 ? 1 : part % 10 == 0 ? 2 : 3;
+
+    for (int i = decimals; i < 3; i++) {
+        part /= 10;
+    }
+    if (decimals == 0) {
+        snprintf(out, out_size_bytes, "%" PRId64, thousandths / 1000);
+    } else {
+        snprintf(out, out_size_bytes, "%" PRId64 ".%0*" PRId64, thousandths / 1000, decimals, part);
+    }
 }
 
 void units_print_duration(int64_t ns, int64_t bare_ns, char *out, size_t out_size_bytes)

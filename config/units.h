@@ -40,6 +40,8 @@ int units_size(const char *text, int64_t bare_bytes, int64_t *out) UNITS_CHECK;
 int units_duration(const char *text, int64_t bare_ns, int64_t *out) UNITS_CHECK;
 /* "1250" (hundredths of a percent) or "12.5%"; -ERANGE above 100 %. */
 int units_hundredths(const char *text, int64_t *out) UNITS_CHECK;
+/* "300" or "3.5": at most three decimals, as thousandths. */
+int units_decimal(const char *text, int64_t *out) UNITS_CHECK;
 /* "5" or "0x5". */
 int units_mask(const char *text, uint64_t *out) UNITS_CHECK;
 /* TRUE FALSE yes no on off 1 0, any case. */
@@ -50,6 +52,7 @@ int units_enum(const char *text, const char *choices, int64_t *out) UNITS_CHECK;
 /* Exact text that units_size() and units_duration() read back; a bare number where that is exact.
  */
 void units_print_size(int64_t bytes, int64_t bare_bytes, char *out, size_t out_size_bytes);
+void units_print_decimal(int64_t thousandths, char *out, size_t out_size_bytes);
 void units_print_duration(int64_t ns, int64_t bare_ns, char *out, size_t out_size_bytes);
 /* The index-th choice; "" when there is none. */
 void units_print_enum(int64_t index, const char *choices, char *out, size_t out_size_bytes);

@@ -26,6 +26,12 @@ enum op_kind {
     OP_END,        /* nothing is left to do: the actor ends */
 };
 
+/* Does it use pages?  The others are pauses. */
+static inline bool op_is_work(enum op_kind kind)
+{
+    return kind != OP_THINK && kind != OP_YIELD && kind != OP_COMPUTE && kind != OP_END;
+}
+
 /* One page of an OP_UPDATE chain. */
 struct op_page {
     uint32_t page_no;
@@ -39,12 +45,13 @@ struct op {
     unsigned file;               /* index into view->files */
     uint32_t first_page;         /* OP_AUDIT */
     uint32_t page_count;         /* OP_AUDIT */
-    const struct op_page *pages; /* OP_UPDATE: ascending page numbers; the pattern's memory, valid
-                                    until the next call */
+    const struct op_page *pages; /* OP_UPDATE: in the order in which they are used (a chain
+                                    ascends); the pattern's memory, valid until the next call */
     unsigned pages_count;
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     int64_t think_ns;
     int64_t compute_cycles;
+    uint64_t due_ns; /* open loop: when it was to begin (run clock), set by the actor; else 0 */
 };
 
 struct pattern_file {
@@ -65,6 +72,13 @@ struct pattern_view {
     uint64_t checkpoint_interval_ns;
 };
 
+/* Open loop: how often work arrives for all actors of a pattern together, whether or not earlier
+ * work is done.  In thousandths. */
+struct pattern_rate {
+    int64_t per_second; /* 0 = closed loop: each actor asks for more when it is done */
+    int64_t data_ios;   /* page reads and page updates of one arrival, on average */
+};
+
 struct pattern {
     const char *name;                  /* "RandomUser": section name, report row */
     const char *help;                  /* what SQL Server activity it stands for */
@@ -80,6 +94,9 @@ struct pattern {
     void (*init)(void *state, const void *settings, uint64_t seed, unsigned actor_index);
     /* The next intent.  Pure: the same state and view give the same op. */
     void (*next)(void *state, const struct pattern_view *view, struct op *out);
+    /* NULL: always closed loop.  With a rate, every op that reads or writes pages is an arrival,
+     * and the pattern asks for no pauses: the arrivals set the pace. */
+    struct pattern_rate (*rate)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
     void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);
 };

@@ -6,9 +6,14 @@
  * the share RandomUserReadWriteRatio of them and logs each change; sometimes it moves to a new
  * region first.  Then, as set: burn CPU, yield, sleep.
  *
+ * With ReadsPerTransaction there are no regions: each transaction reads that many single pages of a
+ * random file, drawn by Skew, and changes the last UpdatesPerTransaction of them, so that its log
+ * records stand together when it commits.  With RatePerSecond transactions arrive from outside, and
+ * a user does not sleep after one.
+ *
  * Invariants:
- *  1. Pages of a chain ascend and lie inside the file as the view shows it now: a region that a
- *     shrink has cut is clipped, one that it has swallowed is left.
+ *  1. Pages lie inside the file as the view shows it now, and those of a chain ascend: a region
+ *     that a shrink has cut is clipped, one that it has swallowed is left.
  *  2. Whether a transaction rolls back is drawn before anything else of it, and then no page of it
  *     is marked for update: nothing to undo, nothing to log.
  *
@@ -19,6 +24,7 @@
 #include <stddef.h>
 
 #include "patterns/pattern.h"
+#include "patterns/skew.h"
 #include "patterns/users.h"
 
 #define CHAIN_MAX_TEXT  "65536" /* pages; 512 MiB, "bounded by memory" in SQLIOSim's words */
@@ -28,6 +34,9 @@
 #define RNG_PURPOSE     0x52555345 /* "RUSE" */
 #define DAY_MS_TEXT     "86400000"
 #define CYCLES_MAX_TEXT "1000000000000" /* minutes of one CPU: beyond is a typing error */
+#define RATE_MAX_TEXT   "10000000"      /* transactions a second: beyond any storage */
+#define PAGES_MAX_TEXT  "1000"          /* single pages of one transaction */
+#define THOUSANDTHS     1000
 
 struct random_user_settings {
     int64_t user_count;
@@ -43,6 +52,10 @@ struct random_user_settings {
     bool cpu_simulation;
     int64_t cpu_cycles_min;
     int64_t cpu_cycles_max;
+    int64_t rate;                    /* transactions a second of all users, thousandths */
+    int64_t reads_per_transaction;   /* thousandths; 0 = chains */
+    int64_t updates_per_transaction; /* thousandths */
+    char *skew;
 };
 
 enum step { STEP_TRANSACTION, STEP_COMPUTE, STEP_YIELD, STEP_SLEEP };
@@ -51,6 +64,7 @@ struct random_user {
     const struct random_user_settings *settings;
     struct rng rng;
     enum step step;
+    struct skew skew;
     bool has_region;
     unsigned region_file;
     uint32_t region_start;
@@ -167,6 +181,39 @@ static const struct opt random_user_opts[] = {
      FIELD(cpu_cycles_max),
      .flags = OPT_UNDOCUMENTED,
      .help = "Largest number of CPU cycles that CPUSimulation burns."},
+    {.name = "RatePerSecond",
+     .type = OPT_DECIMAL,
+     .def = "0",
+     .min = "0",
+     .max = RATE_MAX_TEXT,
+     .unit = "transactions/s",
+     FIELD(rate),
+     .help = "Transactions that arrive per second for all users together, whether or not earlier "
+             "ones are done; 0 = each user begins one when it has done the last, as SQLIOSim."},
+    {.name = "ReadsPerTransaction",
+     .type = OPT_DECIMAL,
+     .def = "0",
+     .min = "0",
+     .max = PAGES_MAX_TEXT,
+     .unit = "pages",
+     FIELD(reads_per_transaction),
+     .help = "Single random pages that a transaction reads on average, e.g. 3.5; 0 = a chain of "
+             "pages, as SQLIOSim."},
+    {.name = "UpdatesPerTransaction",
+     .type = OPT_DECIMAL,
+     .def = "0",
+     .min = "0",
+     .max = PAGES_MAX_TEXT,
+     .unit = "pages",
+     FIELD(updates_per_transaction),
+     .help = "How many of the pages of ReadsPerTransaction are changed on average."},
+    {.name = "Skew",
+     .type = OPT_STRING,
+     .def = "",
+     FIELD(skew),
+     .help = "Where the pages of ReadsPerTransaction lie, as pairs ACCESSES/PAGES in percent: "
+             "95/5,4/10 = 95 % in the first 5 % of a file, 4 % in the next 10 %, what is left in "
+             "the rest; empty = anywhere."},
 };
 
 static int min_above_max(char text[OPT_TEXT_MAX], const char *min_key, int64_t min,
@@ -201,7 +248,13 @@ static int random_user_check(const void *settings, char text[OPT_TEXT_MAX])
         log_size_odd(text, "MinLogPerBuffer", s->log_bytes_min, true) ||
         log_size_odd(text, "MaxLogPerBuffer", s->log_bytes_max, false))
         return -EINVAL;
-    return 0;
+    if (s->updates_per_transaction > s->reads_per_transaction) {
+        snprintf(text, OPT_TEXT_MAX,
+                 "UpdatesPerTransaction is above ReadsPerTransaction: a page is read before it is "
+                 "changed");
+        return -EINVAL;
+    }
+    return skew_parse(s->skew, &(struct skew){.count = 0}, text);
 }
 
 static const struct opt_section random_user_section = {
@@ -218,9 +271,17 @@ static int64_t random_user_count(const void *settings, int64_t cpu_count)
     return users_count(((const struct random_user_settings *)settings)->user_count, cpu_count);
 }
 
+static int64_t pages_ceiling(int64_t thousandths)
+{
+    return (thousandths + THOUSANDTHS - 1) / THOUSANDTHS;
+}
+
 static uint32_t chain_capacity(const struct random_user_settings *s)
 {
-    return s->chain_pages_max > 1 ? (uint32_t)s->chain_pages_max : 1;
+    const int64_t pages =
+        s->reads_per_transaction ? pages_ceiling(s->reads_per_transaction) : s->chain_pages_max;
+
+    return pages > 1 ? (uint32_t)pages : 1;
 }
 
 static size_t random_user_state_size(const void *settings)
@@ -234,6 +295,8 @@ static void random_user_init(void *state, const void *settings, uint64_t seed, u
 
     *user = (struct random_user){.settings = settings, .step = STEP_TRANSACTION};
     rng_split(&user->rng, seed, RNG_PURPOSE, actor_index);
+    if (skew_parse(user->settings->skew, &user->skew, (char[OPT_TEXT_MAX]){0}))
+        user->skew.count = 0; /* random_user_check() has refused it */
 }
 
 /* A file with pages, the drawn one first; false if there is none. */
@@ -300,8 +363,50 @@ static void draw_chain(struct random_user *user, uint32_t region_pages, struct o
     out->pages_count = count;
 }
 
-static void next_transaction(struct random_user *user, const struct pattern_view *view,
-                             struct op *out)
+/* 3.5 -> 3 or 4, each in half of the cases. */
+static uint32_t draw_count(struct random_user *user, int64_t thousandths)
+{
+    const bool one_more = (int64_t)rng_below(&user->rng, THOUSANDTHS) < thousandths % THOUSANDTHS;
+
+    return (uint32_t)(thousandths / THOUSANDTHS) + one_more;
+}
+
+/* The pages that are changed come last. */
+static void draw_singles(struct random_user *user, uint32_t size_pages, struct op *out)
+{
+    const struct random_user_settings *s = user->settings;
+    uint32_t count = draw_count(user, s->reads_per_transaction);
+    uint32_t updates = draw_count(user, s->updates_per_transaction);
+
+    count = count > 0 ? count : 1;
+    updates = updates < count ? updates : count;
+    for (uint32_t i = 0; i < count; i++) {
+        const bool update = i >= count - updates && !out->rollback;
+        const int64_t bytes = rng_range(&user->rng, s->log_bytes_min, s->log_bytes_max);
+
+        user->chain[i] = (struct op_page){.page_no = skew_page(&user->skew, &user->rng, size_pages),
+                                          .log_bytes = update ? (uint32_t)bytes : 0,
+                                          .update = update};
+    }
+    out->pages = user->chain;
+    out->pages_count = count;
+}
+
+static void next_singles(struct random_user *user, const struct pattern_view *view, struct op *out)
+{
+    const bool rollback = rng_chance(&user->rng, user->settings->rollback_chance);
+    unsigned file;
+
+    if (!choose_file(user, view, &file)) {
+        *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
+        return;
+    }
+    *out = (struct op){.kind = OP_UPDATE, .file = file, .rollback = rollback};
+    draw_singles(user, view->files[file].size_pages, out);
+    user->step = STEP_COMPUTE;
+}
+
+static void next_chain(struct random_user *user, const struct pattern_view *view, struct op *out)
 {
     const bool rollback = rng_chance(&user->rng, user->settings->rollback_chance);
     const bool jump = rng_chance(&user->rng, user->settings->jump_to_new_region);
@@ -335,7 +440,7 @@ static bool next_pause(struct random_user *user, enum step step, struct op *out)
         return rng_chance(&user->rng, s->yield_chance);
     case STEP_SLEEP:
         *out = (struct op){.kind = OP_THINK, .think_ns = s->sleep_after_ns};
-        return s->sleep_after_ns > 0;
+        return s->sleep_after_ns > 0 && s->rate == 0;
     case STEP_TRANSACTION:
         break;
     }
@@ -353,7 +458,19 @@ static void random_user_next(void *state, const struct pattern_view *view, struc
         if (next_pause(user, step, out))
             return;
     }
-    next_transaction(user, view, out);
+    if (user->settings->reads_per_transaction)
+        next_singles(user, view, out);
+    else
+        next_chain(user, view, out);
+}
+
+/* Of chains nobody can say how many pages they have: they are not counted in the I/Os asked for. */
+static struct pattern_rate random_user_rate(const void *settings)
+{
+    const struct random_user_settings *s = settings;
+
+    return (struct pattern_rate){.per_second = s->rate,
+                                 .data_ios = s->reads_per_transaction + s->updates_per_transaction};
 }
 
 /* Every page of the longest chain changed with the largest record, begin and commit around them. */
@@ -374,5 +491,6 @@ const struct pattern pattern_random_user = {
     .state_size = random_user_state_size,
     .init = random_user_init,
     .next = random_user_next,
+    .rate = random_user_rate,
     .log_need = random_user_log_need,
 };

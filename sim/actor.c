@@ -99,8 +99,6 @@ static enum task_result op_begin(struct actor *actor)
     return TASK_DONE;
 }
 
-/* ---- the actor's turn ---- */
-
 static bool actor_is_over(const struct actor *actor)
 {
     const struct run *run = actor->run;
@@ -111,6 +109,76 @@ static bool actor_is_over(const struct actor *actor)
     return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
 }
 
+/* ---- open loop ---- */
+
+/* Until the arrival is due; at once when it has waited for this slot.  When the phase ends first it
+ * was missed. */
+static enum task_result arrival_wait(struct actor *actor)
+{
+    uint64_t now = clock_now_ns(actor->run->clock);
+    uint64_t due_ns = actor->op.due_ns, deadline_ns = actor->run->phase_deadline_ns;
+    atomic_store(&actor->sleeping, true); /* before the look at the stop: run_stop() wakes us */
+    bool over = actor_is_over(actor);
+    if (!over && now < due_ns) {
+        actor->slot_was_free = true;
+        task_sleep_until(&actor->task, due_ns < deadline_ns ? due_ns : deadline_ns);
+        return TASK_PARK;
+    }
+    atomic_store(&actor->sleeping, false);
+    if (over)
+        return TASK_DONE;
+    actor->begun_ns = now;
+    actor->reader.lateness_ns = now - due_ns;
+    return op_begin(actor);
+}
+
+static enum task_result arrival_begin(struct actor *actor)
+{
+    actor->op.due_ns = arrivals_take(actor->arrivals);
+    actor->slot_was_free = false;
+    return actor_go(actor, arrival_wait);
+}
+
+static void arrival_end(struct actor *actor)
+{
+    uint64_t now = clock_now_ns(actor->run->clock);
+    enum phase phase = run_phase_now(actor->run);
+    uint64_t due_ns = actor->op.due_ns;
+    if (now < actor->run->phase_deadline_ns) /* what is done later was not carried in its time */
+        arrivals_done(actor->arrivals, phase, due_ns, actor->begun_ns, now, actor->slot_was_free);
+    if (actor->op.kind == OP_UPDATE)
+        stats_add(&actor->task.worker->stats, phase, STREAM_transaction, 0, now - actor->begun_ns,
+                  now - due_ns);
+    actor->begun_ns = 0;
+    actor->reader.lateness_ns = 0;
+}
+
+/* ---- the actor's turn ---- */
+
+static void op_end(struct actor *actor)
+{
+    actor->execute = NULL;
+    if (actor->begun_ns)
+        arrival_end(actor);
+}
+
+static enum task_result op_next(struct actor *actor)
+{
+    struct pattern_view view;
+    actor_view(actor, &view);
+    actor->pattern->next(actor->state, &view, &actor->op);
+    actor->op.due_ns = 0;
+    if (actor->op.kind == OP_END)
+        return TASK_DONE;
+    actor->ops++;
+    bool arrives = actor->arrivals && op_is_work(actor->op.kind);
+    enum task_result result = arrives ? arrival_begin(actor) : op_begin(actor);
+    if (result != TASK_DONE)
+        return result;
+    op_end(actor);
+    return TASK_AGAIN; /* one op a turn: the others have theirs */
+}
+
 static enum task_result actor_step(struct task *task)
 {
     struct actor *actor = (struct actor *)task; /* first member */
@@ -119,20 +187,8 @@ static enum task_result actor_step(struct task *task)
         result = actor->execute(actor);
     if (result != TASK_DONE)
         return result;
-    actor->execute = NULL;
-    if (actor_is_over(actor))
-        return TASK_DONE;
-    struct pattern_view view;
-    actor_view(actor, &view);
-    actor->pattern->next(actor->state, &view, &actor->op);
-    if (actor->op.kind == OP_END)
-        return TASK_DONE;
-    actor->ops++;
-    result = op_begin(actor);
-    if (result != TASK_DONE)
-        return result;
-    actor->execute = NULL;
-    return TASK_AGAIN; /* one op a turn: the others have theirs */
+    op_end(actor);
+    return actor_is_over(actor) ? TASK_DONE : op_next(actor);
 }
 
 static void actor_finished(struct task *task)
@@ -143,9 +199,9 @@ static void actor_finished(struct task *task)
 
 /* ---- life ---- */
 
-int actor_init(struct actor *actor, struct run *run, const struct pattern *pattern,
-               struct worker *worker, unsigned number, unsigned kind_index,
-               struct database *database)
+int actor_init(struct actor *actor, struct run *run, const struct profile *profile,
+               const struct pattern *pattern, struct worker *worker, unsigned number,
+               unsigned kind_index, struct database *database)
 {
     memset(actor, 0, sizeof *actor);
     task_init(&actor->task, worker, actor_step);
@@ -157,7 +213,7 @@ int actor_init(struct actor *actor, struct run *run, const struct pattern *patte
     actor->service = pattern->service;
     snprintf(actor->name, sizeof actor->name, "%s %u", pattern->name, kind_index + 1);
     const void *settings =
-        pattern->section ? profile_section(run->config.profile, pattern->section->name) : NULL;
+        pattern->section ? profile_section(profile, pattern->section->name) : NULL;
     actor->state = calloc(1, pattern->state_size(settings));
     if (pattern->audits)
         actor->audit.buffer = aligned_alloc(4096, AUDIT_PAGES_MAX * PAGE_BYTES);

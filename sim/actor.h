@@ -9,6 +9,7 @@
 #ifndef SIM_ACTOR_H
 #define SIM_ACTOR_H
 
+#include "sim/arrivals.h"
 #include "sim/page_read.h"
 #include "sim/run.h"
 #include "sim/writeback.h"
@@ -60,7 +61,10 @@ struct actor {
     struct database *database; /* per_database patterns */
     bool service;              /* runs until the last user has ended (checkpoint) */
     struct op op;
-    executor_step execute; /* NULL between ops */
+    executor_step execute;     /* NULL between ops */
+    struct arrivals *arrivals; /* open loop: a slot that serves these; else NULL */
+    uint64_t begun_ns;         /* when the arrival op began; 0 = it waits, or there is none */
+    bool slot_was_free;        /* it waited for its time, not for this slot */
     struct wal_waiter waiter;
     struct page_reader reader;
     struct transaction transaction;
@@ -71,9 +75,10 @@ struct actor {
     uint64_t ops;
 };
 
-int actor_init(struct actor *actor, struct run *run, const struct pattern *pattern,
-               struct worker *worker, unsigned number, unsigned kind_index,
-               struct database *database) __attribute__((warn_unused_result));
+/* profile: of whose settings; the run's, or that of the rated phase. */
+int actor_init(struct actor *actor, struct run *run, const struct profile *profile,
+               const struct pattern *pattern, struct worker *worker, unsigned number,
+               unsigned kind_index, struct database *database) __attribute__((warn_unused_result));
 /* What it works with; name and counts stay for the report.  May be repeated. */
 void actor_free(struct actor *actor);
 void actor_start(struct actor *actor);

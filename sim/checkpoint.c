@@ -125,7 +125,7 @@ static enum task_result wait_begin(struct actor *actor)
 static enum task_result rewrite_doubtful(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
-    bool alone = !actor->service || actor->run->phase != PHASE_initial_update;
+    bool alone = !actor->service || run_phase_now(actor->run) != PHASE_initial_update;
     c->rewrite = (struct rewrite){0};
     c->rewriting = false;
     if (alone && atomic_exchange(&c->database->in_doubt, false))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/explain_ini.h"
+#include "config/preset.h"
 #include "config/source.h"
 #include "sim/command_settings.h"
 #include "sim/verdict_rules.h"
@@ -12,6 +13,7 @@
 static void usage(FILE *out)
 {
     fputs("usage: pagestorm config --list               every setting with its range and default\n"
+          "       pagestorm config --presets            named loads and their settings\n"
           "       pagestorm config --dump [CONFIG.ini]  the configuration in effect, complete\n"
           "       pagestorm config --explain CONFIG.ini what each line of it means\n",
           out);
@@ -23,6 +25,13 @@ static int list(const char *path)
     (void)path;
     profile_list(profile, stdout);
     profile_free(profile);
+    return EXIT_CODE_OK;
+}
+
+static int list_presets(const char *path)
+{
+    (void)path;
+    presets_print(stdout);
     return EXIT_CODE_OK;
 }
 
@@ -56,6 +65,7 @@ static const struct {
     int (*run)(const char *path);
 } actions[] = {
     {"--list", 0, 0, list},
+    {"--presets", 0, 0, list_presets},
     {"--dump", 0, 1, dump},
     {"--explain", 1, 1, explain_file},
 };

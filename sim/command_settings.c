@@ -14,11 +14,14 @@
 
 #include "config/alloc.h"
 #include "config/paths.h"
+#include "config/preset.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
 #include "sim/verdict_rules.h"
 
 #define PATTERN_SECTIONS_MAX 64
+#define RATED_PRESET         "oltp"
+#define RATED_MAIN_PART_NS   UNITS_MIN_NS /* a shorter main part means: a short run */
 
 static const struct opt_where command_line = {.source = "command line"};
 
@@ -71,6 +74,28 @@ static void warn_without_effect(struct profile *profile, const struct run_option
                      "sections");
 }
 
+/* A preset is rated by its own settings.  Else the rated phase is `oltp`, and it is left out where
+ * nobody asked for it: a configuration file is SQLIOSim's main part alone, and who wants a main
+ * part of less than a minute wants a short run. */
+static void settle_rated_phase(struct run_setup *setup)
+{
+    struct profile *profile = setup->profile;
+    struct config_settings *settings = profile_config_mutable(profile);
+    const struct run_options *options = &setup->options;
+    bool asked = profile_is_set(profile, config_section.name, "RatedDuration");
+    bool only_main_part = options->config_path || options->sqliosim_mode ||
+                          settings->test_cycle_duration_ns < RATED_MAIN_PART_NS;
+    if (!asked && only_main_part)
+        settings->rated_duration_ns = 0;
+    if (settings->rated_duration_ns == 0 && settings->need_iops)
+        profile_diag(profile, DIAG_WARNING, command_line,
+                     "Need has no effect: there is no rated phase; --rated 60s asks for one");
+    if (settings->rated_duration_ns && options->preset)
+        profile_rate_by_itself(profile);
+    else if (settings->rated_duration_ns)
+        profile_rate_by(profile, preset_by_name(RATED_PRESET));
+}
+
 /* --dir without [FileN]: files of our own. */
 static int add_files(struct run_setup *setup)
 {
@@ -114,6 +139,7 @@ static int load_settings(struct run_setup *setup, int argc, char **argv)
     };
     int mapped = paths_apply(profile, &rules);
     warn_without_effect(profile, options);
+    settle_rated_phase(setup);
     int exit_code = parse || apply || mapped ? EXIT_CODE_USAGE : add_files(setup);
     if (profile_finish(profile) && exit_code == 0)
         exit_code = EXIT_CODE_USAGE;

@@ -148,6 +148,8 @@ static void read_submit(struct page_reader *reader)
     req->iov_count = 1;
     req->done = read_done;
     req->context = reader;
+    if (reader->lateness_ns && reader->attempt == 0)
+        req->due_ns = clock_now_ns(reader->run->clock) - reader->lateness_ns;
     reader->in_flight = true;
     io_submit(&reader->task->worker->io, req);
 }

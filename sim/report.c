@@ -189,9 +189,12 @@ static bool all_direct(const struct report *report)
 
 static bool was_loaded(const struct report *report)
 {
-    const struct stream_stats *main_part = report->stats->streams[PHASE_stress];
-    return main_part[STREAM_page_read].ops || main_part[STREAM_audit_read].ops ||
-           report->stats->counters.page_hits;
+    static const enum phase loads[] = {PHASE_rated_warm_up, PHASE_rated, PHASE_stress};
+    uint64_t reads = report->stats->counters.page_hits;
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
+        reads += report->stats->streams[loads[i]][STREAM_page_read].ops +
+                 report->stats->streams[loads[i]][STREAM_audit_read].ops;
+    return reads > 0;
 }
 
 static void freeze_verdict(struct report *report)

@@ -97,9 +97,12 @@ struct run {
     unsigned actor_count, actor_capacity;
     uint64_t phase_deadline_ns;                     /* stress */
     _Atomic uint64_t progress_done, progress_total; /* of the present phase or step: units */
-    const char *step; /* what the coordinator does by itself at present, or NULL; its own */
-    uint64_t tick_ns; /* run clock: the progress is due again */
-    bool audited;     /* the final audit was complete */
+    const char *step;      /* what the coordinator does by itself at present, or NULL; its own */
+    uint64_t tick_ns;      /* run clock: the progress is due again */
+    uint64_t rated_end_ns; /* when the last rated work arrives */
+    struct arrivals **arrivals; /* of all phases so far, as the actors */
+    unsigned arrivals_count;
+    bool audited;                   /* the final audit was complete */
     char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */
     int exit_code;                  /* of a failed start: 2 or 3 */
 };
@@ -124,6 +127,11 @@ void run_task_ended(struct run *run, bool user);
 static inline bool run_stopping(const struct run *run)
 {
     return atomic_load(&((struct run *)(uintptr_t)run)->stop) != RUN_GOING;
+}
+/* The coordinator begins the next phase while workers are at work. */
+static inline enum phase run_phase_now(const struct run *run)
+{
+    return __atomic_load_n(&run->phase, __ATOMIC_RELAXED);
 }
 /* Complete an event with time and thread, and hand it to the callback.  Any thread; event.h. */
 void run_event(const struct run *run, const struct event *event);

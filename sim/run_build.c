@@ -454,6 +454,11 @@ void run_destroy(struct run *run)
         actor_free(run->actors[i]);
         free(run->actors[i]);
     }
+    for (unsigned i = 0; i < run->arrivals_count; i++) {
+        arrivals_free(run->arrivals[i]);
+        free(run->arrivals[i]);
+    }
+    free(run->arrivals);
     free(run->actors);
     engines_free(run);
     io_gate_destroy(&run->gate);

@@ -92,12 +92,15 @@ static bool all_ended(struct run *run)
 }
 
 /* The run clock is CLOCK_MONOTONIC here. */
-static void wait_threads(struct run *run)
+static void wait_threads(struct run *run, uint64_t until_ns)
 {
     pthread_mutex_lock(&run->idle_lock);
     while (!all_ended(run)) {
         uint64_t now = clock_now_ns(run->clock);
+        if (now >= until_ns)
+            break;
         uint64_t ns = run->tick_ns > now ? run->tick_ns : now + TICK_NS;
+        ns = ns < until_ns ? ns : until_ns;
         struct timespec until = {.tv_sec = (time_t)(ns / NS_PER_S),
                                  .tv_nsec = (long)(ns % NS_PER_S)};
         pthread_cond_timedwait(&run->idle, &run->idle_lock, &until);
@@ -109,9 +112,9 @@ static void wait_threads(struct run *run)
 }
 
 /* Nobody can run: let the time pass to the next completion or timer. */
-static void virtual_advance(struct run *run)
+static void virtual_advance(struct run *run, uint64_t until_ns)
 {
-    uint64_t timer = UINT64_MAX;
+    uint64_t timer = until_ns;
     unsigned pending = 0, polled = 0;
     for (unsigned i = 0; i < run->worker_count; i++) {
         uint64_t next = worker_next_timer_ns(&run->workers[i]);
@@ -128,27 +131,33 @@ static void virtual_advance(struct run *run)
         clock_advance_to(run->clock, timer);
 }
 
-static void wait_virtual(struct run *run)
+static void wait_virtual(struct run *run, uint64_t until_ns)
 {
-    while (!all_ended(run)) {
+    while (!all_ended(run) && clock_now_ns(run->clock) < until_ns) {
         bool any = false;
         for (unsigned i = 0; i < run->worker_count; i++) {
             run->virtual_thread = i + 1;
             any |= worker_step(&run->workers[i]);
         }
         if (!any && !all_ended(run))
-            virtual_advance(run);
+            virtual_advance(run, until_ns);
         run->virtual_thread = 0;
         tick(run);
     }
 }
 
-void run_wait(struct run *run)
+bool run_wait_until(struct run *run, uint64_t ns)
 {
     if (run->config.virtual_clock)
-        wait_virtual(run);
+        wait_virtual(run, ns);
     else
-        wait_threads(run);
+        wait_threads(run, ns);
+    return all_ended(run);
+}
+
+void run_wait(struct run *run)
+{
+    run_wait_until(run, UINT64_MAX);
 }
 
 /* ---- workers and phases ---- */
@@ -185,7 +194,7 @@ static bool is_throttled(const struct run *run, enum phase phase)
            (burst && !run->settings->allow_io_bursts);
 }
 
-void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
+static void phase_enter(struct run *run, enum phase phase, uint64_t total_pages)
 {
     io_gate_throttle(&run->gate, is_throttled(run, phase));
     __atomic_store_n(&run->phase, phase, __ATOMIC_RELAXED); /* the log writer reads it: io.c */
@@ -195,11 +204,23 @@ void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
     time->start_ns = clock_now_ns(run->clock) + 1; /* 0 = not begun */
     time->end_ns = 0;
     time->complete = false;
-    run->phase_deadline_ns = UINT64_MAX;
     run->step = NULL;
     atomic_store(&run->progress_done, 0);
     atomic_store(&run->progress_total, total_pages);
     run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(phase));
+}
+
+void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages)
+{
+    phase_enter(run, phase, total_pages);
+    run->phase_deadline_ns = UINT64_MAX;
+    progress(run);
+}
+
+void run_phase_follows(struct run *run, enum phase phase)
+{
+    run_phase_end(run);
+    phase_enter(run, phase, 0);
     progress(run);
 }
 

@@ -13,7 +13,11 @@ int run_workers_start(struct run *run) __attribute__((warn_unused_result));
 void run_workers_stop(struct run *run);
 /* Until the last task of the phase has ended; looks at the signal, reports progress. */
 void run_wait(struct run *run);
+/* The same, or until ns: true when the last task has ended. */
+bool run_wait_until(struct run *run, uint64_t ns);
 void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages);
 void run_phase_end(struct run *run);
+/* The present phase ends and the next begins while the actors of both go on. */
+void run_phase_follows(struct run *run, enum phase phase);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * run_phases.c - what happens in a run: initial update and checkpoint, then for each cycle stress,
- * final checkpoint and the audit of every page; at the end the log is closed and read, the files
- * are looked at again, and the ends of misdirected writes are paired.
+ * run_phases.c - what happens in a run: initial update and checkpoint, the rated phase
+ * (run_rated.c), then for each cycle stress, final checkpoint and the audit of every page; at the
+ * end the log is closed and read, the files are looked at again, and the ends of misdirected writes
+ * are paired.
  */
 #include <assert.h>
 #include <errno.h>
@@ -16,70 +17,12 @@
 #include "sim/one_checkpoint.h"
 #include "sim/pairing.h"
 #include "sim/prepare.h"
+#include "sim/run_actors.h"
 #include "sim/run_errors.h"
 #include "sim/run_loop.h"
+#include "sim/run_rated.h"
 
 #define PREPARERS_PER_FILE 4
-
-/* ---- actors ---- */
-
-static int actor_add(struct run *run, const struct pattern *pattern, unsigned kind_index,
-                     struct database *database, struct actor **out)
-{
-    if (run->actor_count == run->actor_capacity) {
-        unsigned capacity = run->actor_capacity ? 2 * run->actor_capacity : 64;
-        struct actor **grown = realloc(run->actors, capacity * sizeof *grown);
-        if (!grown)
-            return -ENOMEM;
-        run->actors = grown;
-        run->actor_capacity = capacity;
-    }
-    struct actor *actor = calloc(1, sizeof *actor);
-    if (!actor)
-        return -ENOMEM;
-    struct worker *worker = &run->workers[run->actor_count % run->worker_count];
-    int error = actor_init(actor, run, pattern, worker, run->actor_count, kind_index, database);
-    run->actors[run->actor_count++] = actor; /* half-built ones are freed with the rest */
-    *out = actor;
-    return error;
-}
-
-/* Add one actor a database, without starting it. */
-static int add_per_database(struct run *run, const struct pattern *pattern)
-{
-    int error = 0;
-    struct actor *actor;
-    for (unsigned i = 0; i < run->database_count && !error; i++)
-        error = actor_add(run, pattern, i, &run->databases[i], &actor);
-    return error;
-}
-
-static int add_users(struct run *run, const struct pattern *pattern)
-{
-    const void *settings =
-        pattern->section ? profile_section(run->config.profile, pattern->section->name) : NULL;
-    int64_t count = pattern->user_count(settings, run->worker_count);
-    int error = 0;
-    struct actor *actor;
-    for (int64_t i = 0; i < count && !error; i++)
-        error = actor_add(run, pattern, (unsigned)i, NULL, &actor);
-    return error;
-}
-
-/* Start the actors from index first on and wait for them.  Users first: a service ends when there
- * is none. */
-static void start_and_wait(struct run *run, unsigned first)
-{
-    for (int service = 0; service <= 1; service++)
-        for (unsigned i = first; i < run->actor_count; i++)
-            if (run->actors[i]->service == (bool)service)
-                run_task_started(run, !service);
-    for (unsigned i = first; i < run->actor_count; i++)
-        task_start(&run->actors[i]->task);
-    run_wait(run);
-    for (unsigned i = first; i < run->actor_count; i++) /* there may be thousands of cycles */
-        actor_free(run->actors[i]);
-}
 
 static uint64_t all_pages(const struct run *run)
 {
@@ -94,9 +37,9 @@ static uint64_t all_pages(const struct run *run)
 static int checkpoint_all(struct run *run)
 {
     unsigned first = run->actor_count;
-    int error = add_per_database(run, &pattern_one_checkpoint);
+    int error = run_actors_per_database(run, &pattern_one_checkpoint);
     if (!error)
-        start_and_wait(run, first);
+        run_actors_run(run, first);
     return error;
 }
 
@@ -120,11 +63,11 @@ static int prepare_pages(struct run *run, _Atomic uint32_t *chunks, uint32_t chu
     unsigned first = run->actor_count;
     int error = preparers ? preparers_make(run, preparers, chunks, chunk_limit) : -ENOMEM;
     if (!error) /* the log may fill up on the way */
-        error = add_per_database(run, pattern_by_name("Checkpoint"));
+        error = run_actors_per_database(run, pattern_by_name("Checkpoint"));
     for (unsigned i = 0; i < count && !error; i++)
         preparer_start(preparers[i]);
     if (!error)
-        start_and_wait(run, first);
+        run_actors_run(run, first);
     for (unsigned i = 0; i < count && preparers; i++)
         preparer_free(preparers[i]);
     free(preparers);
@@ -157,15 +100,14 @@ static int initial_update(struct run *run)
 static int stress(struct run *run)
 {
     unsigned first = run->actor_count;
-    int error = 0;
-    for (size_t i = 0; i < patterns_count && !error; i++)
-        error = patterns[i]->per_database ? add_per_database(run, patterns[i])
-                                          : add_users(run, patterns[i]);
+    struct run_load load = {
+        .profile = run->config.profile, .start_ns = clock_now_ns(run->clock), .scale = 1};
+    int error = run_actors_of_load(run, &load);
     if (error)
         return error;
     run_phase_begin(run, PHASE_stress, 0);
     run->phase_deadline_ns = clock_now_ns(run->clock) + run->config.plan->test_cycle_ns;
-    start_and_wait(run, first);
+    run_actors_run(run, first);
     run_phase_end(run);
     return 0;
 }
@@ -199,14 +141,14 @@ static int audit(struct run *run)
     int error = 0;
     for (unsigned i = 0; i < run->worker_count && !error; i++) {
         struct actor *actor;
-        error = actor_add(run, &pattern_final_audit, i, NULL, &actor);
+        error = run_actor_add(run, NULL, &pattern_final_audit, i, NULL, &actor);
         if (!error)
             final_audit_share(actor, &cursor);
     }
     if (error)
         return error;
     run_phase_begin(run, PHASE_audit, all_pages(run));
-    start_and_wait(run, first);
+    run_actors_run(run, first);
     bool pages_done = !run_stopping(run);
     if (pages_done)
         error = logs_audit(run);
@@ -338,6 +280,8 @@ int run_execute(struct run *run)
     if (error)
         return error;
     error = initial_update(run);
+    if (!error && !run_stopping(run))
+        error = run_rated(run);
     while (!error && another_cycle(run))
         error = cycle(run);
     bool killed = run->config.leave_like_killed;

@@ -249,7 +249,8 @@ static enum task_result wait_commit(struct actor *actor)
     }
     uint64_t waited = clock_now_ns(actor->run->clock) - t->start_ns;
     struct stats *stats = &actor->task.worker->stats;
-    stats_add(stats, actor->run->phase, STREAM_commit, 0, waited, waited);
+    stats_add(stats, run_phase_now(actor->run), STREAM_commit, 0, waited,
+              waited + actor->reader.lateness_ns);
     relaxed_add(&stats->counters.transactions, 1);
     return finish(actor);
 }

@@ -94,6 +94,7 @@ static void vlf_activate(struct wal *wal, size_t index)
     struct log_buffer *buffer = buffer_take(wal);
     vlf_header_build(buffer->bytes, &vlf->header);
     buffer->is_header = true;
+    buffer->due_ns = 0;
     buffer->records = 0;
     buffer->size_bytes = VLF_HEADER_BYTES;
     buffer->file_offset = vlf->header.offset;
@@ -118,7 +119,14 @@ static void block_open(struct wal *wal)
     wal->open = buffer_take(wal);
     wal->open->state = LOG_BUFFER_OPEN;
     wal->open->is_header = false;
+    wal->open->due_ns = 0;
     log_builder_begin(&wal->builder, wal->open->bytes);
+}
+
+uint64_t wal_open_position(const struct wal *wal)
+{
+    return (uint64_t)wal->vlfs[wal->head].header.fseq << 32 |
+           wal->head_used_bytes / LOG_SECTOR_BYTES;
 }
 
 void wal_seal_open(struct wal *wal)
@@ -134,6 +142,8 @@ void wal_seal_open(struct wal *wal)
         .sector_bytes = wal->sector_bytes,
         .previous_crc = wal->chain_crc,
     };
+    if (!buffer->due_ns)
+        buffer->due_ns = clock_now_ns(wal->clock);
     buffer->size_bytes = log_builder_seal(&wal->builder, &place, &wal->chain_crc);
     buffer->crc = wal->chain_crc;
     buffer->file_offset = vlf->header.offset + wal->head_used_bytes;
@@ -335,6 +345,8 @@ bool wal_wait_durable(struct wal *wal, uint64_t position, struct wal_waiter *wai
         wal->waiters = waiter;
         if (position >= wal->flush_wanted)
             wal->flush_wanted = position;
+        if (wal->open && !wal->open->due_ns && position >= wal_open_position(wal))
+            wal->open->due_ns = clock_now_ns(wal->clock);
         task_wake(&wal->writer);
     }
     pthread_mutex_unlock(&wal->lock);

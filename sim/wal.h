@@ -60,6 +60,7 @@ struct log_buffer {
     size_t size_bytes;
     uint64_t file_offset;
     uint64_t end_position; /* durable_end once this is durable */
+    uint64_t due_ns;       /* when somebody first waited for it, or it was full; 0 = at once */
     uint32_t crc;
     unsigned records;
     struct iovec iov;
@@ -192,5 +193,6 @@ uint64_t wal_live_blocks(const struct wal *wal);
 /* wal_writer.c: the log writer's step; wal.c: what it needs, under the lock. */
 enum task_result wal_writer_step(struct task *task);
 void wal_seal_open(struct wal *wal);
+uint64_t wal_open_position(const struct wal *wal); /* of the block that is being filled */
 
 #endif

@@ -87,9 +87,7 @@ static bool seal_now(const struct wal *wal)
         return false;
     if (wal->outstanding >= WAL_PARTIAL_OUTSTANDING_MAX)
         return false;
-    uint64_t position =
-        (uint64_t)wal->vlfs[wal->head].header.fseq << 32 | wal->head_used_bytes / LOG_SECTOR_BYTES;
-    return wal->flush_wanted >= position || atomic_load(&wal->closing);
+    return wal->flush_wanted >= wal_open_position(wal) || atomic_load(&wal->closing);
 }
 
 static void write_prepare(struct wal *wal, struct log_buffer *buffer)
@@ -103,6 +101,7 @@ static void write_prepare(struct wal *wal, struct log_buffer *buffer)
     buffer->req.offset = buffer->file_offset;
     buffer->req.iov = &buffer->iov;
     buffer->req.iov_count = 1;
+    buffer->req.due_ns = buffer->due_ns;
     buffer->req.done = buffer_written;
     buffer->req.context = buffer;
     wal->outstanding++;

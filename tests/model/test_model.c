@@ -386,8 +386,8 @@ static void checkpoint_start(struct world *w)
         w->pages[page_no].snapshot = w->pages[page_no].changed;
     w->checkpoints_before = atomic_load(&w->core.db->checkpoints);
     w->checkpoint = calloc(1, sizeof *w->checkpoint);
-    assert_int_equal(actor_init(w->checkpoint, w->core.run, &pattern_one_checkpoint, w->core.worker,
-                                0, 0, w->core.db),
+    assert_int_equal(actor_init(w->checkpoint, w->core.run, NULL, &pattern_one_checkpoint,
+                                w->core.worker, 0, 0, w->core.db),
                      0);
     actor_start(w->checkpoint);
 }

@@ -245,6 +245,31 @@ static void enums_read_whole_words_only(void **state)
     assert_int_equal(units_enum("2", "auto|sync|mem", &value), -EINVAL);
 }
 
+static void decimals_have_at_most_three_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t thousandths;
+        const char *printed;
+    } cases[] = {{"300", 300000, "300"}, {"3.5", 3500, "3.5"},   {"0.04", 40, "0.04"},
+                 {"0.001", 1, "0.001"},  {"2.500", 2500, "2.5"}, {"1.05", 1050, "1.05"}};
+    static const char *const bad[] = {"", ".", "1.", ".5", "1.2345", "1,5", "-1", "1e3", "1.5 "};
+    char text[UNITS_TEXT_MAX];
+    int64_t value;
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(units_decimal(cases[i].text, &value), 0);
+        assert_int_equal(value, cases[i].thousandths);
+        units_print_decimal(value, text, sizeof(text));
+        assert_string_equal(text, cases[i].printed);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(units_decimal(bad[i], &value), -EINVAL);
+    }
+    assert_int_equal(units_decimal("9223372036854775808", &value), -ERANGE);
+}
+
 static void printed_sizes_and_times_read_back_exactly(void **state)
 {
     (void)state;
@@ -681,6 +706,7 @@ int main(void)
         cmocka_unit_test(masks_read_decimal_and_hexadecimal),
         cmocka_unit_test(bools_read_all_spellings_in_any_case),
         cmocka_unit_test(enums_read_whole_words_only),
+        cmocka_unit_test(decimals_have_at_most_three_places),
         cmocka_unit_test(printed_sizes_and_times_read_back_exactly),
         cmocka_unit_test(human_texts_are_short_and_rounded),
         cmocka_unit_test(defaults_fill_every_type),
