@@ -149,10 +149,11 @@ static const struct opt config_opts[] = {
     {.name = "Engine",
      .type = OPT_ENUM,
      .def = "auto",
-     .choices = "auto|sync|mem",
+     .choices = "auto|uring|aio|sync|mem",
      FIELD(engine),
-     .help = "How I/O is issued: by blocking calls with helper threads (sync) or not at all (mem: "
-             "a model of a device, for tests)."},
+     .help = "How I/O is issued: io_uring (uring), native AIO as SQL Server on Linux uses (aio), "
+             "blocking calls with helper threads (sync), or not at all (mem: a model of a device, "
+             "for tests); auto takes the first that works here."},
     {.name = "DeviceModel",
      .type = OPT_ENUM,
      .def = "ssd",

@@ -21,6 +21,7 @@
 
 #include "config/alloc.h"
 #include "sim/command_settings.h"
+#include "sim/engine_choice.h"
 #include "sim/engine_mem.h"
 #include "sim/error_log.h"
 #include "sim/report.h"
@@ -111,30 +112,6 @@ static char *command_text(const char *program, int argc, char **argv)
         text = longer;
     }
     return text;
-}
-
-/* ---- engine ---- */
-
-struct engine_choice {
-    const struct io_engine_ops *ops;
-    bool is_model;
-    const char *text;
-};
-
-static struct engine_choice engine_choose(const struct config_settings *settings)
-{
-    switch ((enum config_engine)settings->engine) {
-    case CONFIG_ENGINE_MEM:
-        return (struct engine_choice){&engine_mem, true,
-                                      "mem (a modelled device under a virtual clock: the same seed "
-                                      "gives the same run; it says nothing of this storage)"};
-    case CONFIG_ENGINE_SYNC:
-        return (struct engine_choice){&engine_sync, false, "sync (blocking calls, helper threads)"};
-    case CONFIG_ENGINE_AUTO:
-        break;
-    }
-    return (struct engine_choice){&engine_sync, false,
-                                  "sync (auto: the only engine for real devices in this version)"};
 }
 
 /* ---- one run ---- */
@@ -517,6 +494,16 @@ static int run_it(struct session *s)
     return exit_code;
 }
 
+static int choose_engine(struct session *s)
+{
+    int64_t wanted = profile_config(s->setup.profile)->engine;
+    if (engine_choose((enum config_engine)wanted, &s->engine) == 0)
+        return 0;
+    fprintf(stderr, "error: the I/O engine %s cannot be used: %s.\n", s->engine.ops->name,
+            s->engine.text);
+    return EXIT_CODE_INCOMPLETE;
+}
+
 static int session_run(struct session *s, int argc, char **argv, bool sqliosim_mode)
 {
     int exit_code = run_setup_make(&s->setup, argc, argv, sqliosim_mode);
@@ -534,7 +521,9 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
         exit_code = check_error_log(s);
     if (exit_code)
         return exit_code;
-    s->engine = engine_choose(profile_config(s->setup.profile));
+    exit_code = choose_engine(s);
+    if (exit_code)
+        return exit_code;
     if (!s->setup.options.quiet)
         run_setup_print(&s->setup, s->engine.text, stdout);
     if (s->setup.options.dry_run) {

@@ -37,7 +37,8 @@ static int fault_create(struct io_engine **out, const struct io_engine_config *c
     struct fault_engine *fault = calloc(1, sizeof(*fault));
     if (fault == NULL)
         return -ENOMEM;
-    fault->base = (struct io_engine){&engine_fault, config->clock, config->depth, 0};
+    fault->base =
+        (struct io_engine){.ops = &engine_fault, .clock = config->clock, .depth = config->depth};
     fault->config = config->device;
     struct io_engine_config below = *config;
     below.device = fault->config->below_device;
@@ -46,6 +47,8 @@ static int fault_create(struct io_engine **out, const struct io_engine_config *c
         free(fault);
         return r;
     }
+    fault->base.wants_memory = fault->below->wants_memory;
+    fault->base.memory_registered_bytes = fault->below->memory_registered_bytes;
     *out = &fault->base;
     return 0;
 }

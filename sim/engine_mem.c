@@ -65,7 +65,8 @@ static int mem_create(struct io_engine **out, const struct io_engine_config *con
     struct mem_engine *mem = calloc(1, sizeof(*mem));
     if (mem == NULL)
         return -ENOMEM;
-    mem->base = (struct io_engine){&engine_mem, config->clock, config->depth, 0};
+    mem->base =
+        (struct io_engine){.ops = &engine_mem, .clock = config->clock, .depth = config->depth};
     mem->device = config->device;
     assert(mem->device->clock == config->clock);
     int r = init_slots(mem, config->depth);

@@ -161,7 +161,8 @@ static int sync_create(struct io_engine **out, const struct io_engine_config *co
     struct sync_engine *sync = calloc(1, sizeof(*sync));
     if (sync == NULL)
         return -ENOMEM;
-    sync->base = (struct io_engine){&engine_sync, config->clock, config->depth, 0};
+    sync->base =
+        (struct io_engine){.ops = &engine_sync, .clock = config->clock, .depth = config->depth};
     sync->is_inline = config->depth == 1 || config->clock->is_virtual;
     sync->cpu_mask = config->cpu_mask;
     pthread_mutex_init(&sync->lock, NULL);

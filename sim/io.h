@@ -86,7 +86,12 @@ struct io_engine_config {
     struct clock *clock;
     unsigned depth;    /* most requests outstanding */
     uint64_t cpu_mask; /* CPUs of the engine's own threads (affinity.h); 0 = any */
-    void *device;      /* mem: struct mem_device *; fault: struct fault_config *; else NULL */
+    void *device;      /* mem: struct mem_device *; fault: struct fault_config *; uring, aio: what
+                          to do without (engine_without.h), for tests; else NULL */
+    /* Where most transfers will happen: registered with the kernel where the engine can. */
+    const struct iovec *memory;
+    unsigned memory_count;
+    unsigned memory_engines; /* engines that are given it: they share RLIMIT_MEMLOCK */
 };
 
 struct io_engine; /* engines embed this first */
@@ -112,7 +117,9 @@ struct io_engine {
     const struct io_engine_ops *ops;
     struct clock *clock;
     unsigned depth;
-    unsigned outstanding; /* taken by submit, not yet reaped */
+    unsigned outstanding;             /* taken by submit, not yet reaped */
+    bool wants_memory;                /* it registers memory, as far as it may */
+    uint64_t memory_registered_bytes; /* of config->memory */
 };
 
 #define ENGINE(name) extern const struct io_engine_ops engine_##name;

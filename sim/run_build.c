@@ -12,6 +12,7 @@
 #include "sim/actor.h"
 #include "sim/boot_id.h"
 #include "sim/run_echo.h"
+#include "sim/engine_choice.h"
 #include "sim/run_errors.h"
 #include "verify/checksum.h"
 
@@ -78,7 +79,54 @@ static void clock_make(struct run *run)
         clock_init_real(&run->own_clock);
 }
 
-/* ---- workers and engines ---- */
+/* ---- pool, workers and engines ---- */
+
+/* The first data file of a database has pages that the others lack. */
+static bool is_primary(const struct plan *plan, unsigned index)
+{
+    for (unsigned i = 0; i < index; i++)
+        if (!plan->files[i].is_log && plan->files[i].database == plan->files[index].database)
+            return false;
+    return true;
+}
+
+/* Before the engines, which register its memory. */
+static int pool_make(struct run *run)
+{
+    const struct plan *plan = run->config.plan;
+    size_t system = 0;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (!plan->files[i].is_log)
+            system += syspage_count_of((uint32_t)(plan->files[i].size_bytes / PAGE_BYTES),
+                                       is_primary(plan, i));
+    size_t frames = plan->pool_bytes / PAGE_BYTES;
+    int error = pool_create(&run->pool, frames, system);
+    if (error)
+        fail(run, 3, error, "not enough memory for a buffer pool of %zu MB; set MaxMemoryMB lower",
+             frames * PAGE_BYTES >> 20);
+    return error;
+}
+
+static int engine_fail(struct run *run, int error)
+{
+    const struct io_engine_ops *ops = run->config.engine;
+    struct engine_system system;
+    char why[ENGINE_TEXT_MAX];
+    engine_system_read(&system);
+    engine_refusal(ops, error, &system, why);
+    return fail(run, 3, error, "the I/O engine %s cannot be started for %u workers: %s", ops->name,
+                run->config.plan->workers, why);
+}
+
+/* Once, not for every worker. */
+static void memory_tell(const struct run *run)
+{
+    struct engine_system system;
+    char note[ENGINE_TEXT_MAX];
+    engine_system_read(&system);
+    if (engine_memory_note(run->main_engine, run->pool.memory_bytes, &system, note))
+        run_say(run, "%s", note);
+}
 
 static uint32_t outstanding_max(const struct run *run)
 {
@@ -89,14 +137,18 @@ static uint32_t outstanding_max(const struct run *run)
 static int workers_make(struct run *run)
 {
     const struct plan *plan = run->config.plan;
+    struct iovec memory = {run->pool.memory, run->pool.memory_bytes};
     struct io_engine_config config = {.clock = run->clock,
                                       .depth = plan->queue_depth,
                                       .cpu_mask = plan->io_cpu_mask,
-                                      .device = run->config.engine_device};
+                                      .device = run->config.engine_device,
+                                      .memory = &memory,
+                                      .memory_count = 1,
+                                      .memory_engines = plan->workers + 1};
     int error = run->config.engine->create(&run->main_engine, &config);
     if (error)
-        return fail(run, 3, error, "the I/O engine %s cannot be started: %s",
-                    run->config.engine->name, strerror(-error));
+        return engine_fail(run, error);
+    memory_tell(run);
     io_init(&run->io, run->main_engine, run->clock, &run->main_stats, &run->phase);
     io_gate_init(&run->gate, outstanding_max(run));
     io_gate_join(&run->gate, &run->io, false);
@@ -106,8 +158,7 @@ static int workers_make(struct run *run)
     for (unsigned i = 0; i < plan->workers; i++) {
         error = worker_init(&run->workers[i], i, run->config.engine, &config, &run->phase);
         if (error)
-            return fail(run, 3, error, "worker %u of %u: the I/O engine %s cannot be started: %s",
-                        i + 1, plan->workers, run->config.engine->name, strerror(-error));
+            return engine_fail(run, error);
         run->workers[i].cpu_mask = plan->cpu_mask;
         io_gate_join(&run->gate, &run->workers[i].io, true);
         run->worker_count++;
@@ -292,19 +343,6 @@ static void file_header_adopt(struct data_file *file, uint64_t now_s)
     ledger_ack(database->ledger, uid, 0, true, 0, now_s);
 }
 
-static int pool_make(struct run *run)
-{
-    size_t system = 0;
-    for (unsigned i = 0; i < run->file_count; i++)
-        system += syspage_count_of(run->files[i]->file.size_pages, run->files[i]->primary);
-    size_t frames = run->config.plan->pool_bytes / PAGE_BYTES;
-    int error = pool_create(&run->pool, frames, system);
-    if (error)
-        fail(run, 3, error, "not enough memory for a buffer pool of %zu MB; set MaxMemoryMB lower",
-             frames * PAGE_BYTES >> 20);
-    return error;
-}
-
 static int database_make(struct run *run, struct database *database)
 {
     struct tick tick = {creation_tick, run};
@@ -401,7 +439,10 @@ int run_create(struct run *run, const struct run_config *config)
         run_echo(run);
         run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(PHASE_create));
         run_step(run, NULL, creation_bytes(run));
-        error = workers_make(run);
+        if (!error)
+            error = pool_make(run);
+        if (!error)
+            error = workers_make(run);
     }
     if (!error)
         error = databases_allocate(run);
@@ -411,8 +452,6 @@ int run_create(struct run *run, const struct run_config *config)
         error = ledger_make(run);
     if (!error)
         error = findings_make(run);
-    if (!error)
-        error = pool_make(run);
     if (!error)
         describe_all(run);
     for (unsigned i = 0; i < run->database_count && !error; i++)

@@ -15,6 +15,7 @@ build|cmd:ninja make gmake|make|make|make|runs the build (ninja is used where it
 build|cmd:pkg-config pkgconf|pkg-config|pkgconf-pkg-config|pkg-config|finds the libraries
 build|pc:jansson|libjansson-dev|jansson-devel|libjansson-devel|result.json
 build|pc:libxxhash|libxxhash-dev|xxhash-devel|xxhash-devel|XXH3 hash of every page
+build|pc:liburing|liburing-dev|liburing-devel|liburing-devel|io_uring
 build|pc:zlib|zlib1g-dev|zlib-devel|zlib-devel|CRC-32 of the log blocks
 build|hdr:iniparser.h|libiniparser-dev|iniparser-devel|libiniparser-devel|INI configuration files
 test|pc:cmocka|libcmocka-dev|libcmocka-devel|libcmocka-devel|unit test framework

@@ -18,6 +18,7 @@
 
 #include "sim/engine_fault.h"
 #include "sim/engine_mem.h"
+#include "sim/engine_without.h"
 #include "sim/io.h"
 
 #define PAGE       8192u
@@ -54,9 +55,10 @@ static inline void rig_target(struct rig *rig, int fd, bool dsync)
     atomic_init(&rig->target.size_bytes, FILE_PAGES * PAGE);
 }
 
-/* An engine named below ("sync", "mem"), with the fault layer over it or without. */
-static inline void rig_start(struct rig *rig, const char *below, bool with_fault, bool is_virtual,
-                             unsigned depth, uint64_t seed)
+/* An engine named below ("sync", "mem", ...), with the fault layer over it or without; without:
+ * what uring and aio do without, or NULL.  -errno: this machine does not have it. */
+static inline int rig_try(struct rig *rig, const char *below, const struct engine_without *without,
+                          bool with_fault, bool is_virtual, unsigned depth, uint64_t seed)
 {
     memset(rig, 0, sizeof(*rig));
     if (is_virtual)
@@ -65,7 +67,8 @@ static inline void rig_start(struct rig *rig, const char *below, bool with_fault
         clock_init_real(&rig->clock);
     const struct io_engine_ops *ops = io_engine_by_name(below);
     assert_non_null(ops);
-    struct io_engine_config config = {.clock = &rig->clock, .depth = depth};
+    struct io_engine_config config = {
+        .clock = &rig->clock, .depth = depth, .device = (void *)(uintptr_t)without};
     if (strcmp(below, "mem") == 0) {
         struct mem_device_config model = {.seed = seed};
         assert_int_equal(mem_device_create(&rig->device, &rig->clock, &model), 0);
@@ -74,14 +77,23 @@ static inline void rig_start(struct rig *rig, const char *below, bool with_fault
     if (with_fault) {
         rig->fault = malloc(sizeof(*rig->fault));
         assert_non_null(rig->fault);
-        fault_config_init(rig->fault, ops, rig->device);
+        fault_config_init(rig->fault, ops, config.device);
         config.device = rig->fault;
         ops = &engine_fault;
     }
-    assert_int_equal(ops->create(&rig->engine, &config), 0);
+    int error = ops->create(&rig->engine, &config);
+    if (error)
+        return error;
     rig_target(rig, rig_scratch_fd(), false);
     assert_int_equal(ops->attach(rig->engine, &rig->target), 0);
     io_init(&rig->io, rig->engine, &rig->clock, NULL, &rig->phase);
+    return 0;
+}
+
+static inline void rig_start(struct rig *rig, const char *below, bool with_fault, bool is_virtual,
+                             unsigned depth, uint64_t seed)
+{
+    assert_int_equal(rig_try(rig, below, NULL, with_fault, is_virtual, depth, seed), 0);
 }
 
 static inline void rig_stop(struct rig *rig)

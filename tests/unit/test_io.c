@@ -101,7 +101,7 @@ static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
     clock_init_virtual(&f->clock);
-    f->engine.base = (struct io_engine){&scripted_ops, &f->clock, 4, 0};
+    f->engine.base = (struct io_engine){.ops = &scripted_ops, .clock = &f->clock, .depth = 4};
     f->stats = calloc(1, sizeof(*f->stats));
     f->phase = PHASE_stress;
     io_init(&f->io, &f->engine.base, &f->clock, f->stats, &f->phase);
