@@ -24,6 +24,7 @@
 #include "sim/engine_choice.h"
 #include "sim/engine_mem.h"
 #include "sim/error_log.h"
+#include "sim/final_summary.h"
 #include "sim/report.h"
 #include "sim/result_dir.h"
 #include "sim/watch.h"
@@ -421,6 +422,30 @@ static int start_run(struct session *s)
     return s->run.exit_code;
 }
 
+#define SUMMARY_USER "Display Monitor" /* SQLIOSim's: it prints the Final Summary */
+
+static void log_row(void *context, const char *row)
+{
+    run_log(context, SUMMARY_USER, EVENT_HERE, "%s", row);
+}
+
+static void log_axis(const struct run *run, const char *name, const struct axis *axis)
+{
+    run_log(run, SUMMARY_USER, EVENT_HERE, "%s: %s: %s", name, grade_name(axis->grade),
+            axis->reason);
+}
+
+/* The end of the XML log: each file's summary, the axes, the result. */
+static void log_report(struct run *run, const struct report *report)
+{
+    for (unsigned i = 0; i < report->file_count; i++)
+        final_summary_of(&report->files[i], log_row, run);
+    log_axis(run, "INTEGRITY", &report->integrity);
+    log_axis(run, "DURABILITY", &report->durability);
+    log_axis(run, "SPEED", &report->speed);
+    run_log(run, SUMMARY_USER, EVENT_HERE, "RESULT: %s", report->result);
+}
+
 /* Write every report; the exit code. */
 static int report_run(struct session *s)
 {
@@ -435,6 +460,7 @@ static int report_run(struct session *s)
     report.label = s->setup.options.label;
     report.out_dir = s->result.path;
     int exit_code = report.exit_code;
+    log_report(&s->run, &report);
     error = result_dir_write(&s->result, &report, message);
     if (error) {
         fprintf(stderr, "error: %s\n", message);

@@ -14,7 +14,7 @@
 
 #define SUB_COUNT (1u << HIST_SUB_BITS)
 
-static unsigned bucket_of(uint64_t ns)
+unsigned hist_bucket_of(uint64_t ns)
 {
     if (ns < SUB_COUNT)
         return (unsigned)ns;
@@ -43,7 +43,7 @@ void hist_add(struct hist *hist, uint64_t ns)
         relaxed_store(&hist->min_ns, ns);
     if (ns > hist->max_ns)
         relaxed_store(&hist->max_ns, ns);
-    relaxed_add(&hist->buckets[bucket_of(ns)], 1);
+    relaxed_add(&hist->buckets[hist_bucket_of(ns)], 1);
     relaxed_add(&hist->sum_ns, ns);
     relaxed_add(&hist->count, 1);
 }

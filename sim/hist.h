@@ -28,6 +28,7 @@ void hist_difference(const struct hist *now, const struct hist *before, struct h
 /* quantile 0..1; 0 when empty. */
 uint64_t hist_quantile_ns(const struct hist *hist, double quantile);
 double hist_mean_ns(const struct hist *hist);
+unsigned hist_bucket_of(uint64_t ns);
 /* Bounds of bucket index, for the report. */
 uint64_t hist_bucket_low_ns(unsigned index);
 uint64_t hist_bucket_high_ns(unsigned index);

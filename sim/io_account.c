@@ -103,6 +103,27 @@ static void limit_move(struct io_account *account, uint32_t weight, bool above)
     atomic_compare_exchange_strong(&account->limit, &limit, next); /* or another one moved it */
 }
 
+static void raise_longest(struct io_account *account, uint64_t ns)
+{
+    uint64_t longest = RELAXED(account->longest_ns);
+    while (ns > longest &&
+           !atomic_compare_exchange_weak_explicit(&account->longest_ns, &longest, ns,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+void io_account_hist(const struct io_account *account, struct hist *out)
+{
+    struct io_account *read = (struct io_account *)(uintptr_t)account;
+    *out = (struct hist){.max_ns = RELAXED(read->longest_ns), .sum_ns = RELAXED(read->total_io_ns)};
+    for (unsigned i = 0; i < HIST_BUCKETS; i++) {
+        out->buckets[i] = RELAXED(read->buckets[i]);
+        if (out->count == 0 && out->buckets[i])
+            out->min_ns = hist_bucket_low_ns(i);
+        out->count += out->buckets[i];
+    }
+}
+
 void io_account_completed(struct io_account *account, enum io_kind kind, uint64_t duration_ns,
                           bool throttling)
 {
@@ -114,6 +135,9 @@ void io_account_completed(struct io_account *account, enum io_kind kind, uint64_
     };
     atomic_fetch_add_explicit(counts[kind], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&account->total_io_ns, duration_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&account->buckets[hist_bucket_of(duration_ns)], 1,
+                              memory_order_relaxed);
+    raise_longest(account, duration_ns);
     if (!account->limit_max)
         return;
     uint32_t weight = weight_of(account);

@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/hist.h"
+
 /* One request is served and one waits, so that the device need not idle between two. */
 #define IO_LIMIT_FLOOR 2
 /* "the tool's own ~140,000" that stands behind MaxOutstandingIO=0 (KB231619's range). */
@@ -38,9 +40,11 @@ struct io_account {
     uint32_t limit_max; /* 0: no throttle, no average */
     _Atomic uint64_t reads, scatter_reads, writes, gather_writes;
     _Atomic uint64_t
-        total_io_ns;            /* durations, submission to completion, overlapping ones in full */
-    _Atomic uint64_t throttled; /* posts that met the lowered limit and had to wait */
-    _Atomic uint64_t stalled;   /* requests of 15 s and longer */
+        total_io_ns; /* durations, submission to completion, overlapping ones in full */
+    _Atomic uint64_t longest_ns;
+    _Atomic uint64_t buckets[HIST_BUCKETS]; /* of the durations, as in hist.h */
+    _Atomic uint64_t throttled;             /* posts that met the lowered limit and had to wait */
+    _Atomic uint64_t stalled;               /* requests of 15 s and longer */
     _Atomic uint32_t running_average_ms;
     _Atomic uint32_t outstanding;      /* given to the engine, not yet completed */
     _Atomic uint32_t outstanding_high; /* "IO request blocks" */
@@ -56,6 +60,8 @@ void io_account_leave(struct io_account *account);
 /* A request of this kind took so long; it has not left yet.  throttling: the limit may move. */
 void io_account_completed(struct io_account *account, enum io_kind kind, uint64_t duration_ns,
                           bool throttling);
+/* The durations so far as a histogram; its minimum is the lower bound of a bucket. */
+void io_account_hist(const struct io_account *account, struct hist *out);
 /* Is the limit lowered? */
 bool io_account_is_lowered(const struct io_account *account);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "sim/report_file.h"
 #include "verify/verdict.h"
 
 #define US_PER_S 1e6
@@ -89,6 +90,7 @@ static void add_data_file(struct report *report, const struct data_file *file)
         out->count = ledger_count(run->ledger, out->uid);
         out->allocated_pages = allocated_pages(run, file);
     }
+    report_file_freeze(report, out, &file->file);
     report->pages_written += out->count.written;
     report->pages_seen += out->count.seen;
     report->pages_indeterminate += out->count.indeterminate;
@@ -97,7 +99,8 @@ static void add_data_file(struct report *report, const struct data_file *file)
 
 static void add_log_file(struct report *report, const struct database *database)
 {
-    report->files[report->file_count++] = (struct report_file){
+    struct report_file *out = &report->files[report->file_count++];
+    *out = (struct report_file){
         .path = database->log.path,
         .uid = database->log.mark.file_uid,
         .database = database->index,
@@ -107,6 +110,7 @@ static void add_log_file(struct report *report, const struct database *database)
         .direct = database->log.direct,
         .dsync = database->log.target.dsync,
     };
+    report_file_freeze(report, out, &database->log);
 }
 
 static int freeze_files(struct report *report)

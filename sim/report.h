@@ -12,9 +12,19 @@
 
 #include <stdio.h>
 
+#include "sim/drive_level.h"
 #include "sim/environment.h"
 #include "sim/run.h"
 #include "sim/verdict_rules.h"
+
+/* What the requests of one file add up to (io_account.h), over the whole run. */
+struct report_io {
+    uint32_t target_ms, running_average_ms, request_blocks;
+    uint64_t throttled;
+    uint64_t reads, scatter_reads, writes, gather_writes;
+    uint64_t total_io_ns;
+    uint64_t p50_ns, p90_ns, p99_ns, p999_ns, max_ns;
+};
 
 struct report_file {
     const char *path;
@@ -26,6 +36,12 @@ struct report_file {
     uint64_t allocated_pages;  /* protected pages that an offline checker must find */
     uint64_t live_log_blocks;  /* log files */
     bool direct, dsync;
+    bool compressed, encrypted, sparse; /* as the file system says */
+    struct report_io io;
+    struct drive_level drive; /* below it; all unknown for a modelled device */
+    bool has_drive_counters;
+    struct drive_counters drive_counters; /* of this run's time */
+    uint64_t drive_idle_ms;               /* of this run's time */
 };
 
 struct report {

@@ -404,6 +404,29 @@ static json_t *streams_json(const struct report *report)
 
 /* ---- files, databases, actors, counters ---- */
 
+static json_t *file_io_json(const struct report_io *io)
+{
+    json_t *object = json_object(), *latency = json_object();
+    uint64_t ops = io->reads + io->scatter_reads + io->writes + io->gather_writes;
+    put_count(object, "reads", io->reads);
+    put_count(object, "scatter_reads", io->scatter_reads);
+    put_count(object, "writes", io->writes);
+    put_count(object, "gather_writes", io->gather_writes);
+    put_real(object, "total_io_ms", (double)io->total_io_ns / (double)NS_PER_MS);
+    put_count(object, "target_io_duration_ms", io->target_ms);
+    put_count(object, "running_average_ms", io->running_average_ms);
+    put_count(object, "throttled", io->throttled);
+    put_count(object, "request_blocks", io->request_blocks);
+    put_real(latency, "mean", ops ? (double)io->total_io_ns / NS_PER_US / (double)ops : 0);
+    put_real(latency, "p50", (double)io->p50_ns / NS_PER_US);
+    put_real(latency, "p90", (double)io->p90_ns / NS_PER_US);
+    put_real(latency, "p99", (double)io->p99_ns / NS_PER_US);
+    put_real(latency, "p999", (double)io->p999_ns / NS_PER_US);
+    put_real(latency, "max", (double)io->max_ns / NS_PER_US);
+    put(object, "latency_us", latency);
+    return object;
+}
+
 static json_t *file_json(const struct report_file *file)
 {
     json_t *object = json_object();
@@ -414,6 +437,7 @@ static json_t *file_json(const struct report_file *file)
     put_count(object, "size_bytes", file->size_bytes);
     put_bool(object, "direct", file->direct);
     put_bool(object, "write_through", file->dsync);
+    put(object, "io", file_io_json(&file->io));
     if (file->is_log) {
         put_count(object, "log_blocks_live", file->live_log_blocks);
         return object;

@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "config/units.h"
+#include "sim/final_summary.h"
 #include "sim/report.h"
 #include "verify/verdict.h"
 
-#define FINDINGS_SHOWN 20 /* the others are in the result file */
-#define NUMBER_MAX     32
+#define FINDINGS_SHOWN  20 /* the others are in the result file */
+#define SUMMARIES_SHOWN 16 /* files; a run of more is one of many small ones */
+#define NUMBER_MAX      32
 
 /* A latency in six columns: "0.4ms", "12.0s". */
 static const char *short_time(double ns, char out[NUMBER_MAX])
@@ -72,6 +74,23 @@ static int write_phases(const struct report *report, FILE *out)
             "requests in flight divided by the rate. It is shown, and not judged.\n",
             out);
     return 0;
+}
+
+static void write_row(void *context, const char *row)
+{
+    fprintf(context, "%s\n", row);
+}
+
+/* SQLIOSim's; each file stands in the XML log. */
+static void write_summary(const struct report *report, FILE *out)
+{
+    for (unsigned i = 0; i < report->file_count && i < SUMMARIES_SHOWN; i++) {
+        fputc('\n', out);
+        final_summary_of(&report->files[i], write_row, out);
+    }
+    if (report->file_count > SUMMARIES_SHOWN)
+        fprintf(out, "and the summaries of %u more files: see the XML log\n",
+                report->file_count - SUMMARIES_SHOWN);
 }
 
 static void write_findings(const struct report *report, FILE *out)
@@ -174,6 +193,7 @@ int report_text_verdict(const struct report *report, FILE *out)
 static int write_text(const struct report *report, FILE *out)
 {
     int error = write_phases(report, out);
+    write_summary(report, out);
     write_findings(report, out);
     write_advice(report, out);
     fputc('\n', out);

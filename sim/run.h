@@ -25,6 +25,7 @@
 #include "config/profile.h"
 #include "patterns/pattern.h"
 #include "sim/database.h"
+#include "sim/drive_level.h"
 #include "sim/event.h"
 #include "sim/findings.h"
 #include "sim/plan.h"
@@ -81,7 +82,9 @@ struct run {
     struct data_file **files; /* all data files; uid order is files of database 0, its log, ... */
     unsigned file_count;
     struct pattern_file *pattern_files;
-    unsigned files_made; /* of the plan's files, in order */
+    unsigned files_made;        /* of the plan's files, in order */
+    struct drive_level *drives; /* below the plan's files when they were made; NULL: a model */
+    uint64_t drives_ns;         /* run clock */
     char *evidence_dir;
     struct ledger *ledger;
     struct findings findings;

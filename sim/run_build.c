@@ -368,6 +368,27 @@ static int database_make(struct run *run, struct database *database)
     return 0;
 }
 
+/* For the difference at the end. */
+static int drives_look(struct run *run)
+{
+    const struct plan *plan = run->config.plan;
+    if (run->config.virtual_clock)
+        return 0;
+    run->drives = calloc(plan->file_count, sizeof *run->drives);
+    if (!run->drives)
+        return -ENOMEM;
+    run->drives_ns = clock_now_ns(run->clock);
+    for (unsigned i = 0; i < run->file_count; i++) {
+        const struct file *file = &run->files[i]->file;
+        drive_level_look(&run->drives[file->mark.file_uid - 1], DRIVE_SYSFS, file->device);
+    }
+    for (unsigned i = 0; i < run->database_count; i++) {
+        const struct file *log = &run->databases[i].log;
+        drive_level_look(&run->drives[log->mark.file_uid - 1], DRIVE_SYSFS, log->device);
+    }
+    return 0;
+}
+
 static int files_make(struct run *run)
 {
     int error = 0;
@@ -449,6 +470,8 @@ int run_create(struct run *run, const struct run_config *config)
     if (!error)
         error = files_make(run);
     if (!error)
+        error = drives_look(run);
+    if (!error)
         error = ledger_make(run);
     if (!error)
         error = findings_make(run);
@@ -516,6 +539,7 @@ void run_destroy(struct run *run)
     free(run->databases);
     free(run->files);
     free(run->pattern_files);
+    free(run->drives);
     free(run->evidence_dir);
     pthread_mutex_destroy(&run->idle_lock);
     pthread_cond_destroy(&run->idle);

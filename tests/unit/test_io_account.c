@@ -40,6 +40,23 @@ static void requests_are_counted_by_kind(void **state)
     assert_int_equal(account.total_io_ns, 100 * MS);
 }
 
+/* 100 requests: 99 of 1 ms and one of 3 s. */
+static void the_durations_are_kept_as_a_histogram(void **state)
+{
+    (void)state;
+    struct io_account account;
+    struct hist hist;
+    io_account_init(&account, 100, 140000);
+    for (int i = 0; i < 100; i++)
+        io_account_completed(&account, IO_KIND_READ, i == 50 ? 3000 * MS : MS, false);
+    io_account_hist(&account, &hist);
+    assert_int_equal(hist.count, 100);
+    assert_int_equal(hist.max_ns, 3000 * MS);
+    assert_int_equal(hist.sum_ns, 3099 * MS);
+    assert_in_range(hist_quantile_ns(&hist, 0.99), 990000, 1010000); /* 1 % of 1 ms */
+    assert_int_equal(hist_quantile_ns(&hist, 1), 3000 * MS);
+}
+
 static void the_average_begins_at_the_target(void **state)
 {
     (void)state;
@@ -198,6 +215,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_counted_by_kind),
+        cmocka_unit_test(the_durations_are_kept_as_a_histogram),
         cmocka_unit_test(the_average_begins_at_the_target),
         cmocka_unit_test(the_average_is_weighted_and_truncated),
         cmocka_unit_test(fast_storage_lets_the_average_drift_to_0),
