@@ -13,7 +13,7 @@
  */
 #include <stddef.h>
 
-#include "patterns/pattern.h"
+#include "patterns/sequential.h"
 #include "patterns/users.h"
 
 #define RNG_PURPOSE      0x41554449 /* "AUDI" */
@@ -30,12 +30,7 @@ struct audit_user_settings {
 
 struct audit_user {
     const struct audit_user_settings *settings;
-    struct rng rng;
-    bool placed;
-    unsigned file;
-    uint32_t page;
-    uint32_t cycle_left; /* pages of this cycle not yet read; 0: between cycles */
-    int64_t cycles;      /* completed since the last pause */
+    struct sequential at;
 };
 
 #define FIELD(member) OPT_FIELD(struct audit_user_settings, member)
@@ -99,77 +94,23 @@ static void audit_user_init(void *state, const void *settings, uint64_t seed, un
 {
     struct audit_user *user = state;
 
-    *user = (struct audit_user){.settings = settings};
-    rng_split(&user->rng, seed, RNG_PURPOSE, actor_index);
-}
-
-/* Its own random place of all pages, so that users do not follow each other. */
-static void place(struct audit_user *user, const struct pattern_view *view)
-{
-    uint64_t total_pages = 0;
-
-    for (unsigned i = 0; i < view->file_count; i++)
-        total_pages += view->files[i].size_pages;
-    if (total_pages == 0)
-        return;
-    uint64_t at = rng_below(&user->rng, total_pages);
-
-    user->file = 0;
-    while (at >= view->files[user->file].size_pages)
-        at -= view->files[user->file++].size_pages;
-    user->page = (uint32_t)at;
-    user->placed = true;
-}
-
-/* Make (file, page) a page that exists, going on to the next file at the end of one, or where one
- * has shrunk; false if no file has pages. */
-static bool step_into_file(struct audit_user *user, const struct pattern_view *view)
-{
-    for (unsigned i = 0; i <= view->file_count; i++) {
-        if (user->file < view->file_count && user->page < view->files[user->file].size_pages)
-            return true;
-        user->file = user->file + 1 < view->file_count ? user->file + 1 : 0;
-        user->page = 0;
-    }
-    return false;
-}
-
-static bool pause_due(struct audit_user *user)
-{
-    const struct audit_user_settings *s = user->settings;
-
-    if (s->delay_after_cycles == 0 || user->cycles < s->delay_after_cycles)
-        return false;
-    user->cycles = 0;
-    return s->audit_delay_ns > 0;
+    user->settings = settings;
+    sequential_init(&user->at, seed, RNG_PURPOSE, actor_index);
 }
 
 static void audit_user_next(void *state, const struct pattern_view *view, struct op *out)
 {
     struct audit_user *user = state;
+    const struct audit_user_settings *s = user->settings;
 
-    if (user->cycle_left == 0 && pause_due(user)) {
-        *out = (struct op){.kind = OP_THINK, .think_ns = user->settings->audit_delay_ns};
+    if (sequential_is_between(&user->at) &&
+        sequential_pause_due(&user->at, s->delay_after_cycles) && s->audit_delay_ns > 0) {
+        *out = (struct op){.kind = OP_THINK, .think_ns = s->audit_delay_ns};
         return;
     }
-    if (!user->placed)
-        place(user, view);
-    if (!step_into_file(user, view)) {
+    *out = (struct op){.kind = OP_AUDIT};
+    if (!sequential_take(&user->at, view, (uint32_t)s->buffers_validated, 1, out))
         *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
-        return;
-    }
-    if (user->cycle_left == 0)
-        user->cycle_left = (uint32_t)user->settings->buffers_validated;
-
-    const uint32_t room = view->files[user->file].size_pages - user->page;
-    const uint32_t count = user->cycle_left < room ? user->cycle_left : room;
-
-    *out = (struct op){
-        .kind = OP_AUDIT, .file = user->file, .first_page = user->page, .page_count = count};
-    user->page += count;
-    user->cycle_left -= count;
-    if (user->cycle_left == 0)
-        user->cycles++;
 }
 
 const struct pattern pattern_audit_user = {
