@@ -76,9 +76,8 @@ static const struct opt config_opts[] = {
      .def = "1000",
      .unit = "1/100 %",
      FIELD(cache_hit_ratio),
-     .flags = OPT_LATER,
-     .help = "Share of reads of a page in the pool that are answered from memory; the others "
-             "read the disk again."},
+     .help = "Share of accesses to a page in the pool that are answered from memory; the others "
+             "read the copy on disk again and verify it."},
     {.name = "NoBuffering",
      .type = OPT_BOOL,
      .def = "TRUE",
@@ -121,7 +120,6 @@ static const struct opt config_opts[] = {
      .type = OPT_BOOL,
      .def = "TRUE",
      FIELD(force_read_ahead),
-     .flags = OPT_LATER,
      .help = "Read ahead from disk even what is in the pool already."},
     {.name = "DeleteFilesAtStartup",
      .type = OPT_BOOL,

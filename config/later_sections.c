@@ -12,10 +12,6 @@
 #define USERS_MAX "65372"
 #define PAGES_MAX "1048576" /* 8 GiB of pages in one cycle: more cannot be meant */
 
-struct read_ahead_settings {
-    int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
-};
-
 struct bulk_update_settings {
     int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
 };
@@ -27,76 +23,6 @@ struct shrink_settings {
 #define USER_HELP     "Number of users; -1 = twice the CPUs but at most 8, 0 = none."
 #define CYCLES_HELP   "Cycles before a pause."
 #define DELAY_HELP    "The pause."
-
-#define FIELD(member) OPT_FIELD(struct read_ahead_settings, member)
-
-/* UserCount: SQLIOSim's documentation says 2, its authors once said -1; as in [AuditUser], the
- * documentation wins. */
-static const struct opt read_ahead_opts[] = {
-    {.name = "UserCount",
-     .type = OPT_INT,
-     .def = "2",
-     .min = "-1",
-     .max = USERS_MAX,
-     .unit = "users",
-     FIELD(user_count),
-     .help = USER_HELP},
-    {.name = "BuffersRAMin",
-     .type = OPT_INT,
-     .def = "32",
-     .min = "0",
-     .max = PAGES_MAX,
-     .unit = "pages",
-     FIELD(pages_min),
-     .help = "Fewest pages read in a cycle."},
-    {.name = "BuffersRAMax",
-     .type = OPT_INT,
-     .def = "64",
-     .min = "0",
-     .max = PAGES_MAX,
-     .unit = "pages",
-     FIELD(pages_max),
-     .help = "Most pages read in a cycle."},
-    {.name = "DelayAfterCycles",
-     .type = OPT_INT,
-     .def = "2",
-     .min = "0",
-     .max = "1000000",
-     .unit = "cycles",
-     FIELD(delay_after_cycles),
-     .help = CYCLES_HELP},
-    {.name = "RADelay",
-     .type = OPT_MILLIS,
-     .def = "200",
-     .min = "0",
-     .max = "86400000",
-     .unit = "ms",
-     FIELD(delay_ns),
-     .help = DELAY_HELP},
-};
-
-#undef FIELD
-
-static int check_read_ahead(const void *settings, char text[OPT_TEXT_MAX])
-{
-    const struct read_ahead_settings *read_ahead = settings;
-
-    if (read_ahead->pages_min > read_ahead->pages_max) {
-        snprintf(text, OPT_TEXT_MAX, "BuffersRAMin is above BuffersRAMax");
-        return -EINVAL;
-    }
-    return 0;
-}
-
-static const struct opt_section read_ahead_section = {
-    .name = "ReadAheadUser",
-    .opts = read_ahead_opts,
-    .count = sizeof(read_ahead_opts) / sizeof(read_ahead_opts[0]),
-    .size_bytes = sizeof(struct read_ahead_settings),
-    .help = "Users that read ahead: scans.",
-    .later = true,
-    .check = check_read_ahead,
-};
 
 #define FIELD(member) OPT_FIELD(struct bulk_update_settings, member)
 
@@ -233,7 +159,6 @@ static const struct opt_section shrink_section = {
 };
 
 const struct opt_section *const later_sections[] = {
-    &read_ahead_section,
     &bulk_update_section,
     &shrink_section,
 };

@@ -19,6 +19,7 @@
 enum op_kind {
     OP_UPDATE,     /* one transaction: read a chain of pages, change some of them, commit */
     OP_AUDIT,      /* read pages from the device, past the pool, and verify them */
+    OP_READ_AHEAD, /* read pages ahead: a scan, into the pool */
     OP_CHECKPOINT, /* run a checkpoint of the database */
     OP_THINK,      /* sleep think_ns */
     OP_YIELD,      /* give the turn away once */
@@ -43,8 +44,8 @@ struct op_page {
 struct op {
     enum op_kind kind;
     unsigned file;               /* index into view->files */
-    uint32_t first_page;         /* OP_AUDIT */
-    uint32_t page_count;         /* OP_AUDIT */
+    uint32_t first_page;         /* OP_AUDIT, OP_READ_AHEAD */
+    uint32_t page_count;         /* the same */
     const struct op_page *pages; /* OP_UPDATE: in the order in which they are used (a chain
                                     ascends); the pattern's memory, valid until the next call */
     unsigned pages_count;
@@ -97,6 +98,8 @@ struct pattern {
     /* NULL: always closed loop.  With a rate, every op that reads or writes pages is an arrival,
      * and the pattern asks for no pauses: the arrivals set the pace. */
     struct pattern_rate (*rate)(const void *settings);
+    /* Most consecutive pages that one op has read ahead or in a chain; NULL: it reads none so. */
+    int64_t (*pages_at_once)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
     void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);
 };

@@ -473,6 +473,11 @@ static struct pattern_rate random_user_rate(const void *settings)
                                  .data_ios = s->reads_per_transaction + s->updates_per_transaction};
 }
 
+static int64_t random_user_pages(const void *settings)
+{
+    return chain_capacity(settings);
+}
+
 /* Every page of the longest chain changed with the largest record, begin and commit around them. */
 static void random_user_log_need(const void *settings, uint64_t *payload_bytes, uint64_t *records)
 {
@@ -492,5 +497,6 @@ const struct pattern pattern_random_user = {
     .init = random_user_init,
     .next = random_user_next,
     .rate = random_user_rate,
+    .pages_at_once = random_user_pages,
     .log_need = random_user_log_need,
 };

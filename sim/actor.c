@@ -85,6 +85,8 @@ static enum task_result op_begin(struct actor *actor)
         return transaction_begin(actor);
     case OP_AUDIT:
         return page_audit_begin(actor);
+    case OP_READ_AHEAD:
+        return read_ahead_begin(actor);
     case OP_CHECKPOINT:
         return checkpoint_begin(actor);
     case OP_THINK:
@@ -199,6 +201,22 @@ static void actor_finished(struct task *task)
 
 /* ---- life ---- */
 
+/* The buffers of scans are frames of the pool: all scans of a pattern share a part of it. */
+static int scan_init(struct actor *actor, const struct profile *profile, const void *settings)
+{
+    const struct pattern *pattern = actor->pattern;
+    struct run *run = actor->run;
+    if (!pattern->pages_at_once)
+        return 0;
+    uint64_t scans = (uint64_t)pattern->user_count(settings, run->worker_count);
+    uint64_t wanted = (uint64_t)pattern->pages_at_once(settings);
+    unsigned share = page_scan_share(run->pool.frame_count, scans, wanted);
+    struct page_scan_how how = {.number = actor->number,
+                                .outstanding_pages = share,
+                                .cache_hit_ratio = profile_config(profile)->cache_hit_ratio};
+    return page_scan_init(&actor->scan, &actor->reader, &how);
+}
+
 int actor_init(struct actor *actor, struct run *run, const struct profile *profile,
                const struct pattern *pattern, struct worker *worker, unsigned number,
                unsigned kind_index, struct database *database)
@@ -221,6 +239,8 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         return -ENOMEM;
     pattern->init(actor->state, settings, run->config.plan->seed, number);
     int error = page_reader_init(&actor->reader, run, &actor->task, actor->name);
+    if (!error)
+        error = scan_init(actor, profile, settings);
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     return error;
@@ -228,6 +248,7 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
 
 void actor_free(struct actor *actor)
 {
+    page_scan_free(&actor->scan);
     page_reader_free(&actor->reader);
     free(actor->audit.buffer);
     free(actor->state);

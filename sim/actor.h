@@ -1,8 +1,8 @@
 /*
  * actor.h - one running pattern: asks it for the next intent and does it, never blocking.
  *
- * An executor is the state machine of one kind of op (transaction.c, page_audit.c, checkpoint.c).
- * The actor is a task; its executor's step runs until the op is done or must wait.
+ * An executor is the state machine of one kind of op (transaction.c, page_audit.c, read_ahead.c,
+ * checkpoint.c). The actor is a task; its executor's step runs until the op is done or must wait.
  *
  * Threads: an actor belongs to its worker; only `sleeping` is read by the coordinator.
  */
@@ -11,6 +11,7 @@
 
 #include "sim/arrivals.h"
 #include "sim/page_read.h"
+#include "sim/page_scan.h"
 #include "sim/run.h"
 #include "sim/writeback.h"
 
@@ -25,6 +26,7 @@ struct transaction {
     executor_step step;
     struct data_file *file;
     unsigned index;      /* in op.pages */
+    unsigned scanned;    /* pages before this index were read, or were in the pool */
     struct frame *frame; /* pinned */
     struct xact xact;
     bool begun, read_started;
@@ -67,6 +69,7 @@ struct actor {
     bool slot_was_free;        /* it waited for its time, not for this slot */
     struct wal_waiter waiter;
     struct page_reader reader;
+    struct page_scan scan; /* of patterns with pages_at_once */
     struct transaction transaction;
     struct page_audit audit;
     struct checkpoint *checkpoint;
@@ -91,6 +94,7 @@ static inline enum task_result actor_go(struct actor *actor, executor_step step)
 }
 
 enum task_result transaction_begin(struct actor *actor);
+enum task_result read_ahead_begin(struct actor *actor);
 enum task_result page_audit_begin(struct actor *actor);
 enum task_result checkpoint_begin(struct actor *actor);
 int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));

@@ -6,10 +6,10 @@
  * busy is left to the final audit.
  */
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/actor.h"
+#include "sim/page_fault.h"
 
 #define OVERLAP_TRIES 3
 
@@ -66,29 +66,6 @@ static enum task_result read_chunk(struct actor *actor)
     return TASK_PARK;
 }
 
-/* The chunk could not be read as a whole, every page of it alone could: SQL Server's 825. */
-static void report_retry(struct actor *actor)
-{
-    struct page_audit *audit = &actor->audit;
-    struct file *file = &audit->file->file;
-    struct finding finding = {
-        .verdict = VERDICT_read_retry,
-        .file_uid = file->mark.file_uid,
-        .offset = audit->req.offset,
-        .size_bytes = (uint64_t)audit->chunk_count * PAGE_BYTES,
-        .retries = 1,
-        .healed = true,
-        .error = -audit->req.result,
-    };
-    snprintf(finding.file, sizeof finding.file, "%s", file->path);
-    snprintf(finding.actor, sizeof finding.actor, "%s", actor->name);
-    snprintf(finding.detail, sizeof finding.detail,
-             "a read of %u pages failed, each page alone could be read; the system said: %s",
-             audit->chunk_count, strerror(finding.error));
-    relaxed_add(&actor->task.worker->stats.counters.read_retries, 1);
-    finding_report(&actor->run->findings, &finding, NULL);
-}
-
 /* A chunk that could not be read as a whole says nothing about its pages: each is read alone. */
 static enum task_result read_alone(struct actor *actor)
 {
@@ -126,7 +103,8 @@ static enum task_result judge_chunk(struct actor *actor)
         }
     }
     if (audit->req.result && !audit->unreadable)
-        report_retry(actor);
+        page_fault_report_retry(&actor->reader, audit->file, audit->chunk_first, audit->chunk_count,
+                                audit->req.result);
     actor->run->progress_done += audit->chunk_count;
     return actor_go(actor, read_chunk);
 }

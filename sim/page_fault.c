@@ -115,3 +115,24 @@ void page_fault_report(struct page_reader *reader, bool healed)
     if (finding.verdict == VERDICT_device_gone)
         run_stop(reader->run, RUN_STOP_ERROR);
 }
+
+void page_fault_report_retry(struct page_reader *reader, struct data_file *file,
+                             uint32_t first_page, unsigned count, int error)
+{
+    struct finding finding = {
+        .verdict = VERDICT_read_retry,
+        .file_uid = file->file.mark.file_uid,
+        .offset = (uint64_t)first_page * PAGE_BYTES,
+        .size_bytes = (uint64_t)count * PAGE_BYTES,
+        .retries = 1,
+        .healed = true,
+        .error = -error,
+    };
+    snprintf(finding.file, sizeof finding.file, "%s", file->file.path);
+    snprintf(finding.actor, sizeof finding.actor, "%s", reader->actor);
+    snprintf(finding.detail, sizeof finding.detail,
+             "a read of %u pages failed, each page alone could be read; the system said: %s", count,
+             strerror(finding.error));
+    relaxed_add(&reader->task->worker->stats.counters.read_retries, 1);
+    finding_report(&reader->run->findings, &finding, NULL);
+}

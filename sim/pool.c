@@ -207,7 +207,7 @@ void pool_wake_frame_waiters(struct pool *pool)
     pthread_mutex_unlock(&pool->free_lock);
 }
 
-static enum pool_get wait_for_frame(struct pool *pool, struct task *task)
+void pool_wait_for_frame(struct pool *pool, struct task *task)
 {
     pthread_mutex_lock(&pool->free_lock);
     atomic_fetch_add(&pool->waiting, 1);
@@ -219,7 +219,6 @@ static enum pool_get wait_for_frame(struct pool *pool, struct task *task)
         free_list_put(pool, frame);
         pool_wake_frame_waiters(pool);
     }
-    return POOL_NO_FRAME;
 }
 
 /* ---- get ---- */
@@ -271,8 +270,10 @@ enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struc
         return got;
 
     struct frame *fresh = frame_take(pool);
-    if (!fresh)
-        return wait_for_frame(pool, task);
+    if (!fresh) {
+        pool_wait_for_frame(pool, task);
+        return POOL_NO_FRAME;
+    }
     pthread_mutex_lock(lock);
     frame = pool_find_locked(pool, key); /* another worker may have been faster */
     if (frame) {
@@ -287,21 +288,42 @@ enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struc
     return got;
 }
 
-struct frame *pool_take(struct pool *pool, uint64_t key)
+enum pool_get pool_claim(struct pool *pool, uint64_t key, struct frame **out)
 {
+    if (pool_contains(pool, key))
+        return POOL_HIT;
     struct frame *fresh = frame_take(pool);
     if (!fresh)
-        return NULL;
+        return POOL_NO_FRAME;
     pthread_mutex_t *lock = pool_lock_key(pool, key);
     pthread_mutex_lock(lock);
     bool there = pool_find_locked(pool, key) != NULL;
     if (!there)
         frame_enter(pool, fresh, key);
     pthread_mutex_unlock(lock);
-    if (!there)
-        return fresh;
-    free_list_return(pool, fresh);
-    return NULL;
+    if (there) {
+        free_list_return(pool, fresh);
+        return POOL_HIT;
+    }
+    *out = fresh;
+    return POOL_MISS;
+}
+
+struct frame *pool_take(struct pool *pool, uint64_t key)
+{
+    struct frame *frame;
+    return pool_claim(pool, key, &frame) == POOL_MISS ? frame : NULL;
+}
+
+struct frame *pool_borrow(struct pool *pool)
+{
+    return frame_take(pool);
+}
+
+void pool_give_back(struct pool *pool, struct frame *frame)
+{
+    assert(frame->state == FRAME_FREE);
+    free_list_return(pool, frame);
 }
 
 bool pool_contains(struct pool *pool, uint64_t key)

@@ -85,6 +85,15 @@ enum pool_get {
     POOL_QUARANTINED, /* BAD */
 };
 enum pool_get pool_get(struct pool *pool, uint64_t key, struct task *task, struct frame **out);
+/* As pool_get, but nothing that is there is pinned (POOL_HIT, whatever its state) and nobody waits
+ * (POOL_NO_FRAME): for pages that are read ahead. */
+enum pool_get pool_claim(struct pool *pool, uint64_t key, struct frame **out);
+/* A frame that stands for no page, for a copy that is read, judged and dropped: FREE, in no list.
+ * NULL if none is to be had. */
+struct frame *pool_borrow(struct pool *pool);
+void pool_give_back(struct pool *pool, struct frame *frame);
+/* The task waits until a frame may be had; it must hold none. */
+void pool_wait_for_frame(struct pool *pool, struct task *task);
 /* For a page whose image is made, not read: as POOL_MISS.  NULL, and nobody waits, when the page is
  * there or no frame is free. */
 struct frame *pool_take(struct pool *pool, uint64_t key);

@@ -197,7 +197,8 @@ static bool was_loaded(const struct report *report)
     uint64_t reads = report->stats->counters.page_hits;
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
         reads += report->stats->streams[loads[i]][STREAM_page_read].ops +
-                 report->stats->streams[loads[i]][STREAM_audit_read].ops;
+                 report->stats->streams[loads[i]][STREAM_audit_read].ops +
+                 report->stats->streams[loads[i]][STREAM_read_ahead].ops;
     return reads > 0;
 }
 

@@ -1,8 +1,11 @@
 /*
  * transaction.c - OP_UPDATE: one transaction of a user.
  *
- *   RESERVE -> (GET -> READ ->) CHANGE ... -> COMMIT -> WAIT -> done
+ *   RESERVE -> (SCAN -> GET -> CHANGE ...) ... -> COMMIT -> WAIT -> done
  *
+ * The chain is read a window at a time, adjacent pages in one request (page_scan.h); GET reads a
+ * page alone if it has left the pool again meanwhile.
+
  * Log space for the largest need is reserved before a page is pinned, and waited for only there.
  * One page is pinned at a time.  A change is made in one turn under the frame's partition lock:
  * append the log record, then new generation, body, LSN; so frame and log never disagree.
@@ -14,10 +17,13 @@
 
 #include "sim/actor.h"
 #include "sim/page_change.h"
+#include "sim/page_use.h"
 
-#define PAGES_PER_TURN 16 /* of a long chain; the others have their turns, too */
+#define CHAIN_WINDOW_PAGES 128 /* read before the first of them is changed */
+#define PAGES_PER_TURN     16  /* of a long chain; the others have their turns, too */
 
 static enum task_result reserve(struct actor *actor);
+static enum task_result scan_chain(struct actor *actor);
 static enum task_result get_page(struct actor *actor);
 static enum task_result read_page(struct actor *actor);
 static enum task_result change_page(struct actor *actor);
@@ -67,26 +73,37 @@ static enum task_result reserve(struct actor *actor)
     return TASK_PARK;
 }
 
+/* ---- reading the chain ---- */
+
+/* Adjacent pages of the chain that are not in memory are read together; of those that are, the
+ * share that CacheHitRatio leaves is read again and verified. */
+static enum task_result scan_begin(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    const struct op_page *pages = actor->op.pages;
+    unsigned end = t->index + 1;
+    while (end < actor->op.pages_count && end - t->index < CHAIN_WINDOW_PAGES &&
+           pages[end].page_no == pages[end - 1].page_no + 1)
+        end++;
+    t->scanned = end;
+    struct page_scan_range range = {.file = t->file,
+                                    .first_page = pages[t->index].page_no,
+                                    .page_count = end - t->index,
+                                    .stream = STREAM_page_read,
+                                    .cached = SCAN_CACHED_ROLL,
+                                    .users_only = true};
+    page_scan_start(&actor->scan, &range);
+    return actor_go(actor, scan_chain);
+}
+
+static enum task_result scan_chain(struct actor *actor)
+{
+    if (page_scan_step(&actor->scan) == TASK_PARK)
+        return TASK_PARK;
+    return actor_go(actor, get_page);
+}
+
 /* ---- get ---- */
-
-static bool may_be_used(struct actor *actor, uint32_t page_no)
-{
-    struct data_file *file = actor->transaction.file;
-    if (page_no >= file->file.size_pages || syspage_kind(page_no, file->primary) != SYSPAGE_NONE)
-        return false;
-    struct ledger_view view = ledger_view(actor->run->ledger, file->file.mark.file_uid, page_no);
-    /* An indeterminate page may be old, new or torn: nobody builds on it. */
-    return view.state == LEDGER_QUIET || view.state == LEDGER_IN_FLIGHT;
-}
-
-/* The ledger may have changed its mind while the page was read: a failed flush puts it in doubt, a
- * finding of another actor quarantines it, and then its read counts as right. */
-static bool is_newest(struct actor *actor, uint32_t page_no, uint64_t generation)
-{
-    uint16_t uid = actor->transaction.file->file.mark.file_uid;
-    struct ledger_view view = ledger_view(actor->run->ledger, uid, page_no);
-    return view.state == LEDGER_QUIET && view.acked == generation;
-}
 
 static enum task_result next_page(struct actor *actor)
 {
@@ -106,17 +123,18 @@ static enum task_result get_page(struct actor *actor)
     if (run_stopping(actor->run)) /* a long chain commits what it has */
         t->index = actor->op.pages_count;
     while (t->index < actor->op.pages_count &&
-           !may_be_used(actor, actor->op.pages[t->index].page_no))
+           !page_may_be_used(t->file, actor->op.pages[t->index].page_no))
         t->index++;
     if (wal_failed(wal_of(actor)))
         return abandon(actor);
     if (t->index == actor->op.pages_count)
         return actor_go(actor, commit);
+    if (t->index >= t->scanned)
+        return scan_begin(actor);
     uint32_t page_no = actor->op.pages[t->index].page_no;
     uint64_t key = page_key(t->file->file.mark.file_uid, page_no);
     switch (pool_get(&actor->run->pool, key, &actor->task, &t->frame)) {
     case POOL_HIT:
-        relaxed_add(&counters->page_hits, 1);
         return actor_go(actor, change_page);
     case POOL_MISS:
         relaxed_add(&counters->page_misses, 1);
@@ -143,7 +161,7 @@ static enum task_result read_page(struct actor *actor)
      */
     bool right = result == PAGE_READ_RIGHT;
     uint64_t generation = right ? page_stamp_of(t->frame->bytes)->generation : 0;
-    right = right && is_newest(actor, actor->op.pages[t->index].page_no, generation);
+    right = right && page_is_newest(t->file, actor->op.pages[t->index].page_no, generation);
     struct frame *frame = t->frame;
     if (!right)
         t->frame = NULL;

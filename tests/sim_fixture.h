@@ -11,7 +11,7 @@
 #include "sim/engine_mem.h"
 #include "sim/run.h"
 
-#define SIM_SETTINGS_MAX 24
+#define SIM_SETTINGS_MAX 32
 #define SIM_PATH_MAX     256
 
 struct sim_setting {

@@ -50,6 +50,19 @@ static inline uint64_t drawn_log_bytes(struct rng *rng, int64_t chain, int64_t r
     return (mib + (rng_below(rng, 3) ? rng_below(rng, 9) : 0)) * DRAWN_MIB;
 }
 
+/* Ranges of one request and of several; a quarter of the runs never, a quarter always believe
+ * memory. */
+static inline void drawn_read_ahead(struct drawn *d, struct rng *rng)
+{
+    static const int64_t ranges[] = {8, 64, 64, 300}, ratios[] = {0, 1000, 5000, 10000};
+    int64_t range = ranges[rng_below(rng, 4)];
+    drawn_set(d, "ReadAheadUser", "UserCount", rng_range(rng, 0, 3));
+    drawn_set(d, "ReadAheadUser", "BuffersRAMin", rng_range(rng, 0, range));
+    drawn_set(d, "ReadAheadUser", "BuffersRAMax", range);
+    drawn_set(d, "CONFIG", "CacheHitRatio", ratios[rng_below(rng, 4)]);
+    drawn_set_bool(d, "ForceReadAhead", rng_below(rng, 2));
+}
+
 static inline void drawn_users(struct drawn *d, struct rng *rng, size_t sector_bytes)
 {
     static const int64_t chains[] = {1, 2, 8, 20, 60, 100};
@@ -66,6 +79,7 @@ static inline void drawn_users(struct drawn *d, struct rng *rng, size_t sector_b
     drawn_set(d, "RandomUser", "RollbackChance", rng_range(rng, 0, 1000));
     drawn_set(d, "RandomUser", "SleepAfter", rng_range(rng, 5, 60));
     drawn_set(d, "AuditUser", "UserCount", rng_range(rng, 0, 3));
+    drawn_read_ahead(d, rng);
     d->options.log_bytes = drawn_log_bytes(rng, chain, record, sector_bytes);
 }
 

@@ -112,6 +112,7 @@ static void assert_op_fits(const struct op *op, const struct pattern_view *view)
         }
         break;
     case OP_AUDIT:
+    case OP_READ_AHEAD:
         assert_true(op->file < view->file_count);
         assert_true(op->page_count > 0);
         assert_true((uint64_t)op->first_page + op->page_count <= view->files[op->file].size_pages);
@@ -788,6 +789,68 @@ static void audit_pauses_after_the_cycles_that_are_set(void **state)
     actor_free(&actor);
 }
 
+/* ---- ReadAheadUser ---- */
+
+static void read_ahead_defaults_are_the_documented_ones(void **state)
+{
+    (void)state;
+    assert_default("ReadAheadUser", "UserCount", "2");
+    assert_default("ReadAheadUser", "BuffersRAMin", "32");
+    assert_default("ReadAheadUser", "BuffersRAMax", "64");
+    assert_default("ReadAheadUser", "DelayAfterCycles", "2");
+    assert_default("ReadAheadUser", "RADelay", "200");
+}
+
+/* Each cycle goes on where the last one ended; every length of 32 .. 64 comes: the chance that one
+ * of 33 is missing after 2,000 cycles is below 33 * (32/33)^2000 = 6e-26. */
+static void read_ahead_cycles_are_contiguous_and_of_every_length(void **state)
+{
+    const struct pattern_view view = view_of(one_file, 1);
+    struct actor actor = actor_settings("ReadAheadUser");
+    bool came[65] = {false};
+    uint32_t next_page = UINT32_MAX;
+
+    (void)state;
+    actor_start(&actor, 51, 0);
+    for (int n = 0; n < 2000; n++) {
+        struct op op = next_of_kind(&actor, &view, OP_READ_AHEAD);
+        uint32_t pages = op.page_count;
+
+        assert_true(next_page == UINT32_MAX || op.first_page == next_page % 100000);
+        next_page = op.first_page + op.page_count;
+        if (next_page == 100000) { /* the end of the file: the cycle may go on at its start */
+            next_page = 0;
+            continue;
+        }
+        assert_true(pages >= 32 || op.first_page == 0);
+        assert_true(pages <= 64);
+        came[pages] = true;
+    }
+    for (int length = 32; length <= 64; length++)
+        assert_true(came[length]);
+    actor_free(&actor);
+}
+
+static void read_ahead_pauses_after_the_cycles_that_are_set(void **state)
+{
+    const struct pattern_view view = view_of(one_file, 1);
+    struct actor actor = actor_settings("ReadAheadUser");
+
+    (void)state;
+    set(&actor, "DelayAfterCycles", "3");
+    set(&actor, "RADelay", "70");
+    set(&actor, "BuffersRAMin", "1");
+    set(&actor, "BuffersRAMax", "1"); /* no cycle is cut by the end of the file */
+    actor_start(&actor, 52, 0);
+    for (int n = 0; n < 400; n++) {
+        const struct op op = next(&actor, &view);
+
+        assert_int_equal(op.kind, n % 4 == 3 ? OP_THINK : OP_READ_AHEAD);
+        assert_true(op.kind == OP_READ_AHEAD || op.think_ns == 70 * MS);
+    }
+    actor_free(&actor);
+}
+
 static void audit_with_zero_delay_cycles_never_pauses(void **state)
 {
     const struct pattern_view view = view_of(one_file, 1);
@@ -980,6 +1043,9 @@ int main(void)
         cmocka_unit_test(log_need_covers_the_largest_transaction),
         cmocka_unit_test(no_transaction_exceeds_log_need),
         cmocka_unit_test(audit_user_defaults_are_the_documented_ones),
+        cmocka_unit_test(read_ahead_defaults_are_the_documented_ones),
+        cmocka_unit_test(read_ahead_cycles_are_contiguous_and_of_every_length),
+        cmocka_unit_test(read_ahead_pauses_after_the_cycles_that_are_set),
         cmocka_unit_test(audit_pauses_after_the_cycles_that_are_set),
         cmocka_unit_test(audit_with_zero_delay_cycles_never_pauses),
         cmocka_unit_test(audit_reads_all_files_in_turn_and_wraps),

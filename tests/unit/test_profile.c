@@ -649,12 +649,12 @@ static void the_dump_marks_what_is_set_without_effect(void **state)
     struct profile *profile = *state;
 
     assert_int_equal(profile_set(profile, "CONFIG", "VerifyBeforeOverwrite", "TRUE", line(1)), 0);
-    assert_int_equal(profile_set(profile, "ReadAheadUser", "UserCount", "3", line(1)), 0);
+    assert_int_equal(profile_set(profile, "ShrinkUser", "MaxExtends", "3", line(1)), 0);
     assert_int_equal(profile_finish(profile), 0);
     char *text = dumped(profile);
     assert_non_null(strstr(text, "\n; no effect in this version:\nVerifyBeforeOverwrite=TRUE\n"));
-    assert_non_null(strstr(text, "\n; no effect in this version:\nUserCount=3\n"));
-    assert_non_null(strstr(text, "\n;BuffersRAMin=32\n")); /* nobody set it */
+    assert_non_null(strstr(text, "\n; no effect in this version:\nMaxExtends=3\n"));
+    assert_non_null(strstr(text, "\n;MinExtends=1\n")); /* nobody set it */
     free(text);
 }
 
