@@ -15,6 +15,7 @@
 #include "config/alloc.h"
 #include "config/nearest.h"
 #include "config/profile_private.h"
+#include "config/thresholds.h"
 
 #define FILE_NUMBER_DIGITS_MAX 6 /* [File999999]; far above PROFILE_FILES_MAX */
 #define QUOTED_NAME_MAX        64
@@ -45,7 +46,7 @@ struct profile *profile_create(const struct opt_section *const *sections, size_t
 {
     struct profile *profile = alloc_zeroed(1, sizeof(*profile));
 
-    profile->section_count = 1 + count + later_sections_count;
+    profile->section_count = 1 + count + later_sections_count + 1;
     profile->sections = alloc_zeroed(profile->section_count, sizeof(*profile->sections));
     section_init(&profile->sections[0], &config_section);
     for (size_t i = 0; i < count; i++) {
@@ -54,6 +55,7 @@ struct profile *profile_create(const struct opt_section *const *sections, size_t
     for (size_t i = 0; i < later_sections_count; i++) {
         section_init(&profile->sections[1 + count + i], later_sections[i]);
     }
+    section_init(&profile->sections[profile->section_count - 1], &thresholds_section);
     return profile;
 }
 

@@ -143,7 +143,7 @@ size_t profile_file_count(const struct profile *profile);
 const struct file_settings *profile_file(const struct profile *profile, size_t index);
 /* For paths_apply and front ends, before finish only: change the path of a file. */
 void profile_file_rename(struct profile *profile, size_t index, const char *path);
-/* All sections but [FileN] in order of dump: [CONFIG], patterns, later ones. */
+/* All sections but [FileN] in order of dump: [CONFIG], patterns, later ones, [Thresholds]. */
 size_t profile_section_count(const struct profile *profile);
 const struct opt_section *profile_section_at(const struct profile *profile, size_t index,
                                              const void **settings);

@@ -192,9 +192,12 @@ static void finish(struct io *io, struct io_req *req, int result)
     leave(io, req);
     assert(io->pending > 0);
     io->pending--;
+    uint64_t response_ns = elapsed(req->intended_ns, req->done_ns);
     if (result == 0 && io->stats)
         stats_add(io->stats, req->phase, req->stream, req->total_bytes,
-                  elapsed(req->submit_ns, req->done_ns), elapsed(req->intended_ns, req->done_ns));
+                  elapsed(req->submit_ns, req->done_ns), response_ns);
+    if (result == 0 && io->seconds && req->phase == PHASE_rated)
+        seconds_add(io->seconds, req->stream, req->done_ns, response_ns);
     req->done(req);
 }
 

@@ -29,6 +29,7 @@
 #include "sim/clock.h"
 #include "sim/io_account.h"
 #include "sim/io_gate.h"
+#include "sim/seconds.h"
 #include "sim/stats.h"
 
 #define IO_IOV_MAX 130 /* pages of one gather write (128) and room for a resume */
@@ -135,6 +136,7 @@ struct io {
     struct io_engine *engine;
     struct clock *clock;
     struct stats *stats;
+    struct seconds *seconds;                /* of the rated phase, or NULL */
     enum phase *phase;                      /* the run's present phase */
     struct io_req *queue_head, *queue_tail; /* waiting for depth */
     unsigned pending;                       /* submitted to the wrapper, done() not yet run */

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "sim/report_file.h"
+#include "sim/report_speed.h"
 #include "verify/verdict.h"
 
 #define US_PER_S 1e6
@@ -216,6 +217,8 @@ static void freeze_verdict(struct report *report)
         .complete = report->complete,
         .direct = all_direct(report),
         .interrupted = report->interrupted != 0,
+        .fail_on_warn = report->run->settings->fail_on == CONFIG_FAIL_ON_WARN,
+        .speed = &report->speed_result,
     };
     struct verdict_grades grades;
     count_findings(report->run, &facts);
@@ -251,6 +254,11 @@ int report_freeze(struct report *report, const struct run *run, const char *comm
     }
     run_stats(run, report->stats);
     freeze_times(report);
+    error = report_speed_freeze(report);
+    if (error) {
+        report_free(report);
+        return error;
+    }
     freeze_verdict(report);
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "sim/drive_level.h"
+#include "config/thresholds.h"
 #include "sim/environment.h"
 #include "sim/run.h"
 #include "sim/verdict_rules.h"
@@ -60,6 +61,9 @@ struct report {
     struct report_file *files;
     unsigned file_count;
     uint64_t pages_written, pages_seen, pages_indeterminate, pages_quarantined;
+    struct thresholds thresholds; /* of the rated phase, and what was measured in it */
+    struct speed_facts speed_facts;
+    struct speed_result speed_result;
     struct axis integrity, durability, speed, overall;
     char result[AXIS_REASON_MAX]; /* the verdict in one line */
     int exit_code;

@@ -243,6 +243,44 @@ static json_t *verdict_json(const struct report *report)
     return object;
 }
 
+/* ---- rated phase ---- */
+
+/* Times in us, shares and numbers as they are. */
+static json_t *speed_line_json(const struct speed_line *line)
+{
+    double unit = line->is_time ? NS_PER_US : 1;
+    json_t *object = json_object();
+    put_text(object, "key", line->key);
+    put_text(object, "what", line->what);
+    put_text(object, "figure", line->figure);
+    put_real(object, line->is_time ? "value_us" : "value", line->value / unit);
+    put_text(object, "grade", grade_name(line->grade));
+    put_bool(object, "limit_of_user", line->limit.users);
+    if (strcmp(line->figure, "mean") == 0)
+        put_text(object, "word", speed_word(line->value));
+    return object;
+}
+
+static json_t *rated_json(const struct report *report)
+{
+    const struct speed_facts *facts = &report->speed_facts;
+    json_t *object = json_object(), *lines = json_array();
+    put_real(object, "seconds", facts->seconds);
+    put_bool(object, "stated_rate", facts->arrivals);
+    put_real(object, "asked_data_iops", facts->asked_ios);
+    put_real(object, "asked_transactions_per_s", facts->asked_logs);
+    put_real(object, "held", facts->held);
+    put_count(object, "stalls", facts->stalls);
+    put_real(object, "tool_share", facts->tool_share);
+    put_real(object, "cpu_share", facts->cpu_share);
+    put_real(object, "steal_share", facts->steal_share);
+    put_count(object, "host_pauses", facts->host_pauses);
+    for (unsigned i = 0; i < report->speed_result.count; i++)
+        push(lines, speed_line_json(&report->speed_result.lines[i]));
+    put(object, "lines", lines);
+    return object;
+}
+
 /* ---- integrity ---- */
 
 static json_t *coverage_json(const struct report *report)
@@ -509,6 +547,7 @@ static int write_json(const struct report *report, FILE *out)
     put(root, "environment", environment_json(report));
     put(root, "config", config_json(report));
     put(root, "verdict", verdict_json(report));
+    put(root, "rated", rated_json(report));
     put(root, "integrity", integrity_json(report));
     put(root, "streams", streams_json(report));
     put(root, "files", files_json(report));

@@ -11,7 +11,7 @@
 
 #include "config/units.h"
 #include "sim/final_summary.h"
-#include "sim/report.h"
+#include "sim/report_speed.h"
 #include "verify/verdict.h"
 
 #define FINDINGS_SHOWN  20 /* the others are in the result file */
@@ -69,10 +69,10 @@ static int write_phases(const struct report *report, FILE *out)
         any = write_phase(report, (enum phase)p, stream, out) || any;
     free(stream);
     if (any)
-        fputs(
-            "\nThese phases ask for as much as the storage gives: latency there is the number of\n"
-            "requests in flight divided by the rate. It is shown, and not judged.\n",
-            out);
+        fprintf(out,
+                "\n%s ask for as much as the storage gives: latency there is the number of\n"
+                "requests in flight divided by the rate. It is shown, and not judged.\n",
+                report->speed_facts.rated ? "All phases but the rated one" : "These phases");
     return 0;
 }
 
@@ -193,6 +193,7 @@ int report_text_verdict(const struct report *report, FILE *out)
 static int write_text(const struct report *report, FILE *out)
 {
     int error = write_phases(report, out);
+    report_speed_text(report, out);
     write_summary(report, out);
     write_findings(report, out);
     write_advice(report, out);

@@ -28,7 +28,9 @@
 #include "sim/drive_level.h"
 #include "sim/event.h"
 #include "sim/findings.h"
+#include "sim/machine_load.h"
 #include "sim/plan.h"
+#include "sim/seconds.h"
 #include "sim/worker.h"
 
 enum run_stop {
@@ -103,7 +105,9 @@ struct run {
     const char *step;      /* what the coordinator does by itself at present, or NULL; its own */
     uint64_t tick_ns;      /* run clock: the progress is due again */
     uint64_t rated_end_ns; /* when the last rated work arrives */
-    struct arrivals **arrivals; /* of all phases so far, as the actors */
+    struct machine_load rated_from, rated_to; /* at both ends of the rated phase */
+    struct seconds *seconds;                  /* of each worker; NULL without rated phase */
+    struct arrivals **arrivals;               /* of all phases so far, as the actors */
     unsigned arrivals_count;
     bool audited;                   /* the final audit was complete */
     char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */

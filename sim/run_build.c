@@ -134,6 +134,29 @@ static uint32_t outstanding_max(const struct run *run)
     return max > 0 ? (uint32_t)max : IO_OUTSTANDING_MAX;
 }
 
+/* Where each worker keeps its seconds of the rated phase. */
+static int seconds_make(struct run *run)
+{
+    unsigned workers = run->config.plan->workers;
+    size_t seconds = (size_t)((uint64_t)run->settings->rated_duration_ns / NS_PER_S) + 1;
+    int error = 0;
+    if (!profile_rated(run->config.profile) || run->settings->rated_duration_ns == 0)
+        return 0;
+    run->seconds = calloc(workers, sizeof *run->seconds);
+    if (!run->seconds)
+        return -ENOMEM;
+    for (unsigned i = 0; i < workers && !error; i++)
+        error = seconds_init(&run->seconds[i], seconds);
+    return error;
+}
+
+static void seconds_drop(struct run *run)
+{
+    for (unsigned i = 0; i < run->config.plan->workers && run->seconds; i++)
+        seconds_free(&run->seconds[i]);
+    free(run->seconds);
+}
+
 static int workers_make(struct run *run)
 {
     const struct plan *plan = run->config.plan;
@@ -162,6 +185,8 @@ static int workers_make(struct run *run)
         run->workers[i].cpu_mask = plan->cpu_mask;
         io_gate_join(&run->gate, &run->workers[i].io, true);
         run->worker_count++;
+        if (run->seconds)
+            run->workers[i].io.seconds = &run->seconds[i];
     }
     return 0;
 }
@@ -463,6 +488,8 @@ int run_create(struct run *run, const struct run_config *config)
         if (!error)
             error = pool_make(run);
         if (!error)
+            error = seconds_make(run);
+        if (!error)
             error = workers_make(run);
     }
     if (!error)
@@ -521,6 +548,7 @@ void run_destroy(struct run *run)
         free(run->arrivals[i]);
     }
     free(run->arrivals);
+    seconds_drop(run);
     free(run->actors);
     engines_free(run);
     io_gate_destroy(&run->gate);

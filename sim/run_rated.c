@@ -17,6 +17,20 @@ static double scale_of(const struct run *run)
     return need > 0 && ios > 0 ? (double)need / ios : 1;
 }
 
+/* Before the phase: what is submitted in it completes later. */
+static void seconds_begin_all(struct run *run)
+{
+    for (unsigned i = 0; i < run->worker_count && run->seconds; i++)
+        seconds_begin(&run->seconds[i], clock_now_ns(run->clock));
+}
+
+/* A model takes no time of this machine. */
+static void look_at_machine(const struct run *run, struct machine_load *out)
+{
+    if (!run->config.virtual_clock)
+        machine_load_look(out);
+}
+
 static void go_through(struct run *run, uint64_t start_ns)
 {
     uint64_t warm_up_ns = (uint64_t)run->settings->rated_warm_up_ns;
@@ -24,8 +38,11 @@ static void go_through(struct run *run, uint64_t start_ns)
     if (run_stopping(run)) {
         run_wait(run);
     } else {
+        seconds_begin_all(run);
+        look_at_machine(run, &run->rated_from);
         run_phase_follows(run, PHASE_rated);
         run_wait(run);
+        look_at_machine(run, &run->rated_to);
     }
     run_phase_end(run);
 }

@@ -7,56 +7,8 @@
  */
 #include "sim/verdict_rules.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-static const char *const grade_names[] = {
-    [GRADE_PASS] = "PASS",
-    [GRADE_WARN] = "WARN",
-    [GRADE_FAIL] = "FAIL",
-    [GRADE_NOT_TESTED] = "NOT TESTED",
-    [GRADE_INCOMPLETE] = "INCOMPLETE",
-};
-
-const char *grade_name(enum grade grade)
-{
-    assert(grade <= GRADE_INCOMPLETE);
-    return grade_names[grade];
-}
-
-struct count_text count_text(uint64_t value)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    struct count_text out;
-    char *to = out.text;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            *to++ = ',';
-        *to++ = digits[i];
-    }
-    *to = '\0';
-    return out;
-}
-
-unsigned percent_of(uint64_t part, uint64_t whole)
-{
-    if (whole == 0 || part >= whole)
-        return 100;
-    return (unsigned)((unsigned __int128)part * 100 / whole);
-}
-
-__attribute__((format(printf, 3, 4))) static void axis_set(struct axis *axis, enum grade grade,
-                                                           const char *format, ...)
-{
-    va_list arguments;
-    axis->grade = grade;
-    va_start(arguments, format);
-    vsnprintf(axis->reason, sizeof axis->reason, format, arguments);
-    va_end(arguments);
-}
+#include <string.h>
 
 static bool moved_nothing(const struct verdict_facts *f)
 {
@@ -116,41 +68,125 @@ static void integrity_axis(const struct verdict_facts *f, struct axis *axis)
     }
 }
 
-/* The worst axis that was tested; an unfinished run stays INCOMPLETE. */
-static void overall_axis(const struct axis *integrity, struct axis *axis)
+/* How bad an axis is; PASS 0.  Not tested is not bad. */
+static unsigned badness(enum grade grade)
 {
-    bool tested = integrity->grade != GRADE_NOT_TESTED;
-    axis_set(axis, tested ? integrity->grade : GRADE_INCOMPLETE, "%s%s",
-             tested ? "integrity: " : "", integrity->reason);
+    static const unsigned of[] = {[GRADE_PASS] = 0,
+                                  [GRADE_NOT_TESTED] = 0,
+                                  [GRADE_WARN] = 1,
+                                  [GRADE_INCOMPLETE] = 2,
+                                  [GRADE_FAIL] = 3};
+    return of[grade];
 }
 
-static void result_line(const struct verdict_grades *grades, char *out, size_t out_size_bytes)
+static bool is_tested(const struct axis *axis)
 {
-    bool tested = grades->integrity.grade != GRADE_NOT_TESTED;
-    snprintf(out, out_size_bytes, "%s%s", grade_name(grades->overall.grade),
-             tested ? " (integrity); durability and speed not tested"
-                    : ": nothing was written or read");
+    return axis->grade != GRADE_NOT_TESTED;
+}
+
+/* The axes in the order in which they lead: of two that are equally bad the first. */
+struct named_axis {
+    const char *name;
+    const struct axis *axis;
+};
+
+#define AXES 3
+
+static void axes_of(const struct verdict_grades *grades, struct named_axis out[AXES])
+{
+    out[0] = (struct named_axis){"integrity", &grades->integrity};
+    out[1] = (struct named_axis){"durability", &grades->durability};
+    out[2] = (struct named_axis){"speed", &grades->speed};
+}
+
+/* The worst axis that was tested; an unfinished run stays INCOMPLETE, and so does one that tested
+ * nothing of its data. */
+static const struct named_axis *worst_axis(const struct named_axis axes[AXES])
+{
+    const struct named_axis *worst = &axes[0];
+    for (unsigned i = 1; i < AXES; i++)
+        if (is_tested(axes[i].axis) && badness(axes[i].axis->grade) > badness(worst->axis->grade))
+            worst = &axes[i];
+    return worst;
+}
+
+static void overall_axis(const struct named_axis *worst, struct axis *axis)
+{
+    if (is_tested(worst->axis))
+        axis_set(axis, worst->axis->grade, "%s: %.380s", worst->name, worst->axis->reason);
+    else
+        axis_set(axis, GRADE_INCOMPLETE, "%s", worst->axis->reason);
+}
+
+/* "integrity", "integrity, speed": tested or not, and with which grade (GRADE_COUNT: any). */
+static unsigned list_axes(const struct named_axis axes[AXES], bool tested, const char *joint,
+                          enum grade worse_than_pass, char *out, size_t out_size_bytes)
+{
+    unsigned count = 0;
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < AXES; i++) {
+        bool listed = is_tested(axes[i].axis) == tested &&
+                      (worse_than_pass == GRADE_PASS || axes[i].axis->grade == worse_than_pass);
+        if (!listed)
+            continue;
+        used += (size_t)snprintf(out + used, out_size_bytes - used, "%s%s", count ? joint : "",
+                                 axes[i].name);
+        count++;
+    }
+    return count;
+}
+
+/* "PASS (integrity, speed); durability not tested"; when something is wrong, only what is. */
+static void result_line(const struct verdict_facts *f, const struct verdict_grades *grades,
+                        const struct named_axis axes[AXES], char *out, size_t out_size_bytes)
+{
+    char in_question[64], untested[64], safe[160] = "";
+    enum grade overall = grades->overall.grade;
+    if (!is_tested(&grades->integrity) && overall == GRADE_INCOMPLETE) {
+        snprintf(out, out_size_bytes, "%s: nothing was written or read", grade_name(overall));
+        return;
+    }
+    list_axes(axes, true, ", ", overall, in_question, sizeof in_question);
+    unsigned open = list_axes(axes, false, " and ", GRADE_PASS, untested, sizeof untested);
+    bool speed_alone = overall == GRADE_FAIL && grades->speed.grade == GRADE_FAIL &&
+                       grades->integrity.grade == GRADE_PASS;
+    if (speed_alone && f->speed->held[0])
+        snprintf(safe, sizeof safe, ": your data was safe here, but it carries %s", f->speed->held);
+    else if (speed_alone)
+        snprintf(safe, sizeof safe, ": your data was safe here, but it is too slow");
+    snprintf(out, out_size_bytes, "%s (%s)%s%s%s%s", grade_name(overall), in_question, safe,
+             open ? "; " : "", untested, open ? " not tested" : "");
 }
 
 /* 1 beats 3 beats 130 beats 4. */
-static int exit_code_of(const struct verdict_facts *f, enum grade overall)
+static int exit_code_of(const struct verdict_facts *f, const struct verdict_grades *grades)
 {
     bool stopped_by_error = f->foreign_writes || (f->io_errors && !f->complete);
-    if (overall == GRADE_FAIL)
+    enum grade overall = grades->overall.grade;
+    if (grades->integrity.grade == GRADE_FAIL || grades->durability.grade == GRADE_FAIL)
         return EXIT_CODE_FAIL;
     if (stopped_by_error)
         return EXIT_CODE_INCOMPLETE;
     if (f->interrupted)
         return EXIT_CODE_INTERRUPTED;
-    return overall == GRADE_INCOMPLETE ? EXIT_CODE_INCOMPLETE : EXIT_CODE_OK;
+    if (grades->integrity.grade == GRADE_INCOMPLETE || overall == GRADE_INCOMPLETE)
+        return EXIT_CODE_INCOMPLETE;
+    bool missed = overall == GRADE_FAIL || (f->fail_on_warn && overall == GRADE_WARN);
+    return missed ? EXIT_CODE_SPEED : EXIT_CODE_OK;
 }
 
 void verdict_grades_make(const struct verdict_facts *facts, struct verdict_grades *out)
 {
+    struct named_axis axes[AXES];
     integrity_axis(facts, &out->integrity);
     axis_set(&out->durability, GRADE_NOT_TESTED, "no power was cut");
-    axis_set(&out->speed, GRADE_NOT_TESTED, "no rated phase");
-    overall_axis(&out->integrity, &out->overall);
-    result_line(out, out->result, sizeof out->result);
-    out->exit_code = exit_code_of(facts, out->overall.grade);
+    if (facts->speed)
+        out->speed = facts->speed->axis;
+    else
+        axis_set(&out->speed, GRADE_NOT_TESTED, "no rated phase");
+    axes_of(out, axes);
+    overall_axis(worst_axis(axes), &out->overall);
+    result_line(facts, out, axes, out->result, sizeof out->result);
+    out->exit_code = exit_code_of(facts, out);
 }

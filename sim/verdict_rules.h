@@ -10,17 +10,7 @@
 #ifndef SIM_VERDICT_RULES_H
 #define SIM_VERDICT_RULES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#define AXIS_REASON_MAX 400
-
-enum grade { GRADE_PASS, GRADE_WARN, GRADE_FAIL, GRADE_NOT_TESTED, GRADE_INCOMPLETE };
-
-struct axis {
-    enum grade grade;
-    char reason[AXIS_REASON_MAX];
-};
+#include "sim/speed_rules.h"
 
 struct verdict_facts {
     uint64_t pages_written;       /* pages that hold something we wrote */
@@ -36,6 +26,8 @@ struct verdict_facts {
     bool complete;               /* every phase reached its end, the final audit included */
     bool direct;                 /* O_DIRECT in effect on every file */
     bool interrupted;            /* by a signal */
+    bool fail_on_warn;           /* exit code 4 for WARN, too */
+    const struct speed_result *speed; /* NULL: no rated phase */
 };
 
 struct verdict_grades {
@@ -54,13 +46,5 @@ enum exit_code {
 };
 
 void verdict_grades_make(const struct verdict_facts *facts, struct verdict_grades *out);
-const char *grade_name(enum grade grade);
-/* 4211900 -> "4,211,900" */
-struct count_text {
-    char text[32];
-};
-struct count_text count_text(uint64_t value);
-/* part of whole in whole percent; 100 only when nothing is missing. */
-unsigned percent_of(uint64_t part, uint64_t whole);
 
 #endif
