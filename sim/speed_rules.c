@@ -211,10 +211,10 @@ static void say_line(struct sentence *s, const struct speed_line *line)
         bool mean = strcmp(line->figure, "mean") == 0;
         say(s, "; %s%s%s ", line->what, mean ? "" : " ", mean ? "" : line->figure);
         say_ms(s, line->value);
-        say(s, " (limit %.0f", (double)line->limit.pass / NS_PER_MS);
+        say(s, " (limit %g", (double)line->limit.pass / NS_PER_MS);
         if (line->grade != GRADE_PASS && line->limit.warn != INT64_MAX &&
             line->limit.warn != line->limit.pass)
-            say(s, ", bound %.0f", (double)line->limit.warn / NS_PER_MS);
+            say(s, ", bound %g", (double)line->limit.warn / NS_PER_MS);
         say(s, line->limit.users ? ", yours)" : ")");
     }
 }

@@ -238,7 +238,7 @@ static void a_limit_of_the_user_is_marked_and_counts(void **state)
     (void)state;
     speed_grades_make(&facts, &limits, &result);
     assert_int_equal(result.axis.grade, GRADE_FAIL);
-    assert_non_null(strstr(result.axis.reason, "log writes 0.4 ms (limit 0, yours)"));
+    assert_non_null(strstr(result.axis.reason, "log writes 0.4 ms (limit 0.3, yours)"));
 }
 
 static void a_dash_is_not_judged(void **state)
