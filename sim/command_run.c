@@ -435,11 +435,24 @@ static void log_axis(const struct run *run, const char *name, const struct axis 
             axis->reason);
 }
 
-/* The end of the XML log: each file's summary, the axes, the result. */
+/* By their final names: what was told at once may have been amended since. */
+static void log_findings(const struct run *run)
+{
+    char line[EVENT_TEXT_MAX / 2];
+    for (unsigned i = 0; i < run->findings.count; i++) {
+        const struct finding *finding = &run->findings.list[i];
+        finding_line(finding, line, sizeof line);
+        if (!finding->amended)
+            run_log(run, SUMMARY_USER, EVENT_HERE, "Finding %u: %s", finding->number, line);
+    }
+}
+
+/* The end of the XML log: each file's summary, findings, the axes, the result. */
 static void log_report(struct run *run, const struct report *report)
 {
     for (unsigned i = 0; i < report->file_count; i++)
         final_summary_of(&report->files[i], log_row, run);
+    log_findings(run);
     log_axis(run, "INTEGRITY", &report->integrity);
     log_axis(run, "DURABILITY", &report->durability);
     log_axis(run, "SPEED", &report->speed);

@@ -2,9 +2,8 @@
  * evidence.c - what an event looked like, as two files; see evidence.h.
  *
  * The text says what was known and what was read, in the words of the field; the images follow in
- * hex, so that it can be handed on as it is.  Fields that only the writer knew (LSN, write time,
- * the checksums over them) are taken from the image when its header CRC holds; otherwise they are
- * left out of the comparison, and the text says so.
+ * hex, so that it can be handed on as it is.  Fields that only the writer knew are left out of the
+ * comparison when nothing tells them (evidence_image.h), and the text says so.
  */
 #include "sim/evidence.h"
 
@@ -16,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "sim/evidence_image.h"
 #include "verify/ledger.h"
 
 #define NAME_FILE_CHARS 60 /* of the file's name in the evidence's name */
@@ -52,16 +51,6 @@ static void stem_make(const struct finding *finding, char *out, size_t out_size_
 
 /* ---- the facts ---- */
 
-static void time_text(uint64_t realtime_ns, bool utc, char out[TIME_TEXT_BYTES])
-{
-    time_t seconds = (time_t)(realtime_ns / NS_PER_S);
-    struct tm broken;
-    if (!(utc ? gmtime_r(&seconds, &broken) : localtime_r(&seconds, &broken)) ||
-        strftime(out, TIME_TEXT_BYTES, utc ? "%Y-%m-%d %H:%M:%S UTC" : "%Y-%m-%d %H:%M:%S %Z",
-                 &broken) == 0)
-        snprintf(out, TIME_TEXT_BYTES, "unknown");
-}
-
 static void write_place(FILE *out, const struct finding *finding)
 {
     const struct verdict_info *info = verdict_info(finding->verdict);
@@ -81,14 +70,14 @@ static void write_place(FILE *out, const struct finding *finding)
 static void write_times(FILE *out, struct ledger *ledger, const struct finding *finding)
 {
     char utc[TIME_TEXT_BYTES], local[TIME_TEXT_BYTES];
-    time_text(finding->found_ns, true, utc);
-    time_text(finding->found_ns, false, local);
+    evidence_time_text(finding->found_ns, true, utc, sizeof utc);
+    evidence_time_text(finding->found_ns, false, local, sizeof local);
     fprintf(out, "found            %s (local %s) by %s\n", utc, local,
             finding->actor[0] ? finding->actor : "the coordinator");
     if (!finding->has_page || !ledger || !finding->why.generation_expected)
         return;
     uint64_t start_ns = ledger_header_of(ledger)->session_start_ns;
-    time_text(start_ns + finding->written_s * NS_PER_S, true, utc);
+    evidence_time_text(start_ns + finding->written_s * NS_PER_S, true, utc, sizeof utc);
     fprintf(out, "last good write  %s, to 8 s, of a change by actor %u\n", utc, finding->writer);
 }
 
@@ -153,61 +142,13 @@ static void write_facts(FILE *out, struct ledger *ledger, const struct finding *
 
 /* ---- images ---- */
 
-static bool is_data_page(const void *image)
-{
-    return page_stamp_of(image)->magic == PAGE_STAMP_MAGIC;
-}
-
-/* The image that the place owed: the caller's, else built from what the ledger knows. */
-static bool expected_image(struct ledger *ledger, const struct finding *finding,
-                           const struct finding_images *images, uint8_t out[PAGE_BYTES])
-{
-    if (images->expected_image) {
-        memcpy(out, images->expected_image, PAGE_BYTES);
-        return true;
-    }
-    if (!ledger || !finding->has_page || !finding->why.generation_expected)
-        return false;
-    const struct ledger_header *header = ledger_header_of(ledger);
-    const struct ledger_file *file = ledger_file_at(ledger, finding->file_uid);
-    struct run_identity run = run_identity_make(header->run_id, header->seed, header->compressible);
-    struct page_identity id = {.file_uid = finding->file_uid,
-                               .incarnation = file->incarnation,
-                               .file_id = file->file_id,
-                               .page_no = finding->page_no,
-                               .generation = finding->why.generation_expected};
-    page_fill(out, &run, &id, finding->writer);
-    return true;
-}
-
-/* Complete a regenerated page with what only its writer knew; false if that cannot be told. */
-static bool seal_like(uint8_t expected[PAGE_BYTES], const uint8_t *read)
-{
-    struct page_stamp *stamp = (struct page_stamp *)(expected + PAGE_STAMP_OFFSET);
-    if (!is_data_page(expected))
-        return true; /* a system page: the run held its image */
-    if (!page_header_crc_ok(read) || page_stamp_of(read)->generation != stamp->generation)
-        return false;
-    stamp->actor = page_stamp_of(read)->actor;
-    page_seal(expected, page_lsn(read), page_stamp_of(read)->write_time_ns);
-    return true;
-}
-
-static void write_hex_line(FILE *out, const uint8_t *bytes, size_t offset, size_t count)
-{
-    fprintf(out, "%04zx ", offset);
-    for (size_t i = 0; i < count; i++)
-        fprintf(out, " %02x", bytes[offset + i]);
-    fprintf(out, "\n");
-}
-
 static void write_hex(FILE *out, const char *title, const void *image, size_t size_bytes)
 {
     const uint8_t *bytes = image;
     size_t shown = size_bytes < EVIDENCE_BYTES_MAX ? size_bytes : EVIDENCE_BYTES_MAX;
     fprintf(out, "\n%s (%zu bytes)\n", title, size_bytes);
     for (size_t at = 0; at < shown; at += HEX_BYTES)
-        write_hex_line(out, bytes, at, shown - at < HEX_BYTES ? shown - at : HEX_BYTES);
+        evidence_hex_line(out, bytes, at, shown - at < HEX_BYTES ? shown - at : HEX_BYTES);
     if (shown < size_bytes)
         fprintf(out, "... %zu more bytes: see the .bin file\n", size_bytes - shown);
 }
@@ -247,16 +188,14 @@ static void write_expected(FILE *out, struct ledger *ledger, const struct findin
                            const struct finding_images *images)
 {
     uint8_t expected[PAGE_BYTES];
-    if (images->size_bytes != PAGE_BYTES || !expected_image(ledger, finding, images, expected))
+    size_t from;
+    if (!evidence_expected(ledger, finding, images, expected, &from))
         return;
-    size_t from = 0;
-    if (images->read_image && !seal_like(expected, images->read_image)) {
-        from = PAGE_BODY_OFFSET / HEX_BYTES * HEX_BYTES + HEX_BYTES;
+    if (from)
         fprintf(out,
                 "\nThe LSN, write time and checksums of the expected image are known to its "
                 "writer only:\nthey are left blank, and bytes 0-%zu are not compared.\n",
                 from - 1);
-    }
     write_hex(out, "expected image", expected, sizeof expected);
     if (images->read_image)
         write_differences(out, "expected XOR read", images->read_image, expected, from, PAGE_BYTES);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/error_dump.h"
 #include "sim/evidence.h"
 #include "verify/ledger.h"
 
@@ -128,18 +129,41 @@ static void quarantine(struct findings *findings, const struct finding *finding)
         ledger_quarantine(findings->ledger, finding->file_uid, finding->page_no);
 }
 
+/* What could not be written belongs to what is known of the event. */
+static void add_failure(struct finding *event, const char *what, int error)
+{
+    size_t used = strlen(event->detail);
+    snprintf(event->detail + used, sizeof event->detail - used, "%sits %s could not be written: %s",
+             used ? "; " : "", what, strerror(-error));
+}
+
+static void write_dump(struct findings *findings, struct finding *event,
+                       const struct finding_images *images)
+{
+    static const struct finding_images none = {.size_bytes = 0};
+    if (!findings->dump_dir || severity_of(event->verdict) != SEVERITY_INTEGRITY)
+        return;
+    unsigned number = __atomic_add_fetch(&findings->dump_count, 1, __ATOMIC_RELAXED);
+    int error = error_dump_write(findings->dump_dir, number, findings->ledger, event,
+                                 images ? images : &none, event->dump);
+    if (!error)
+        return;
+    event->dump[0] = '\0';
+    add_failure(event, "error dump", error);
+}
+
 static void write_evidence(struct findings *findings, struct finding *event, struct finding *entry,
                            const struct finding_images *images)
 {
     int error = evidence_write(findings->evidence_dir, findings->ledger, event, images);
     if (error) {
         event->evidence[0] = '\0';
-        size_t used = strlen(event->detail);
-        snprintf(event->detail + used, sizeof event->detail - used,
-                 "%sits evidence could not be written: %s", used ? "; " : "", strerror(-error));
+        add_failure(event, "evidence", error);
     }
+    write_dump(findings, event, images);
     pthread_mutex_lock(&findings->lock);
     memcpy(entry->evidence, event->evidence, sizeof entry->evidence);
+    memcpy(entry->dump, event->dump, sizeof entry->dump);
     memcpy(entry->detail, event->detail, sizeof entry->detail);
     pthread_mutex_unlock(&findings->lock);
 }

@@ -34,6 +34,7 @@
 #define FINDING_FILE_MAX     512
 #define FINDING_DETAIL_MAX   400
 #define FINDING_EVIDENCE_MAX 128
+#define FINDING_DUMP_MAX     32
 
 struct finding {
     unsigned number; /* from 1; set by finding_report */
@@ -60,6 +61,7 @@ struct finding {
     uint64_t other_generation;
     char detail[FINDING_DETAIL_MAX];     /* one sentence of fact */
     char evidence[FINDING_EVIDENCE_MAX]; /* file name under evidence/, "" if none */
+    char dump[FINDING_DUMP_MAX];         /* file name of the error dump, "" if none */
     bool amended;                        /* dropped: joined into another event */
     uint64_t times; /* events of this kind that this one stands for; at least 1 */
 };
@@ -75,6 +77,7 @@ struct findings {
     struct clock *clock;
     struct ledger *ledger;
     const char *evidence_dir; /* NULL: no files */
+    const char *dump_dir;     /* of SqlSimErrorDumpNNNNN.txt; NULL: none */
     bool stop_on_error;
     void (*stop)(void *context, const struct finding *finding);     /* StopOnError */
     void (*announce)(void *context, const struct finding *finding); /* one line for people */
@@ -82,6 +85,7 @@ struct findings {
     struct finding *list;    /* FINDINGS_MAX, allocated at init */
     unsigned count;          /* kept in list */
     unsigned evidence_count; /* integrity events with evidence files */
+    unsigned dump_count;
     uint64_t by_verdict[VERDICT_COUNT];
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "sim/error_dump.h"
 #include "sim/error_log.h"
 #include "sim/series.h"
 
@@ -87,7 +88,8 @@ static const char *parent_of(const struct result_place *place, struct result_dir
 static bool is_result_name(const char *name)
 {
     if (strcmp(name, RESULT_LEDGER_NAME) == 0 || strcmp(name, SERIES_FILE_NAME) == 0 ||
-        strcmp(name, ERROR_LOG_NAME) == 0 || strcmp(name, ERROR_LOG_STYLESHEET) == 0)
+        strcmp(name, ERROR_LOG_NAME) == 0 || strcmp(name, ERROR_LOG_STYLESHEET) == 0 ||
+        error_dump_is_name(name))
         return true;
     for (size_t i = 0; i < report_writers_count; i++) {
         const char *file = report_writers[i]->file_name;

@@ -458,6 +458,7 @@ static int findings_make(struct run *run)
     run->evidence_dir = directory;
     int error = findings_init(&run->findings, run->clock, run->ledger, run->evidence_dir,
                               run->settings->stop_on_error);
+    run->findings.dump_dir = run->config.out_dir;
     run->findings.stop = stop_on_finding;
     run->findings.announce = run_announce_finding;
     run->findings.context = run;

@@ -57,4 +57,8 @@ void run_announce_finding(void *context, const struct finding *finding)
     struct finding_event told;
     finding_event_make(finding, &told);
     run_event(run, &told.event);
+    /* SQLIOSim logs this as an error with number 0, which is none. */
+    if (finding->dump[0])
+        run_log(run, told.user, EVENT_HERE, "Dump file successfully written: %s/%s",
+                run->config.out_dir, finding->dump);
 }
