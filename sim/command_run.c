@@ -188,7 +188,16 @@ static int check_error_log(const struct session *s)
 {
     char message[ERROR_LOG_MESSAGE_MAX];
     const char *name = profile_config(s->setup.profile)->error_file;
-    if (!name || !strchr(name, '/') || error_log_check(name, message) == 0)
+    if (!name || !strchr(name, '/'))
+        return 0;
+    for (unsigned i = 0; i < s->setup.plan.file_count; i++) {
+        if (!run_setup_same_file(name, s->setup.plan.files[i].path))
+            continue;
+        fprintf(stderr, "error: the XML log (-log, ErrorFile) %s is a file under test as well\n",
+                name);
+        return EXIT_CODE_USAGE;
+    }
+    if (error_log_check(name, message) == 0)
         return 0;
     fprintf(stderr, "error: %s\n", message);
     return EXIT_CODE_USAGE;

@@ -321,8 +321,7 @@ static bool same_existing(const char *a, const char *b)
            left.st_ino == right.st_ino;
 }
 
-/* Do two names lead to one file, whether it exists or not? */
-static bool same_file(const char *a, const char *b)
+bool run_setup_same_file(const char *a, const char *b)
 {
     char *left = plan_directory_of(a), *right = plan_directory_of(b);
     bool same =
@@ -337,7 +336,7 @@ static unsigned check_same_files(const struct plan *plan)
     unsigned problems = 0;
     for (unsigned i = 0; i < plan->file_count; i++) {
         for (unsigned j = 0; j < i; j++) {
-            if (!same_file(plan->files[i].path, plan->files[j].path))
+            if (!run_setup_same_file(plan->files[i].path, plan->files[j].path))
                 continue;
             fprintf(stderr, "error: %s and %s are one file; give each [FileN] a file of its own\n",
                     plan->files[j].path, plan->files[i].path);

@@ -32,5 +32,7 @@ void run_setup_free(struct run_setup *setup);
 void run_setup_print(const struct run_setup *setup, const char *engine, FILE *out);
 /* Is every path free to use?  0, or the exit code with every problem printed. */
 int run_setup_check_paths(const struct run_setup *setup);
+/* Do two names lead to one file, whether it exists or not? */
+bool run_setup_same_file(const char *a, const char *b);
 
 #endif

@@ -80,6 +80,24 @@ static void echo_files(const struct run *run)
     }
 }
 
+/* What the settings were warned of, and what the machine reduced. */
+static void echo_notes(const struct run *run)
+{
+    const struct profile *profile = run->config.profile;
+    const struct plan *plan = run->config.plan;
+    for (size_t i = 0; i < profile_diag_count(profile); i++) {
+        const struct diag *diag = profile_diag_at(profile, i);
+        char text[EVENT_TEXT_MAX];
+        snprintf(text, sizeof text, "%s:%u: %s", diag->where.source, diag->where.line, diag->text);
+        const struct event event = {
+            .type = EVENT_WARNING, .user = USER, .place = EVENT_HERE, .text = text};
+        run_event(run, &event);
+    }
+    /* They tell the machine's free space: not the same in every run of a seed. */
+    for (unsigned i = 0; i < plan->note_count && !run->config.virtual_clock; i++)
+        run_log(run, USER, EVENT_HERE, "%s", plan->notes[i]);
+}
+
 void run_echo(const struct run *run)
 {
     const struct profile *profile = run->config.profile;
@@ -93,4 +111,5 @@ void run_echo(const struct run *run)
         echo_section(run, section, settings);
     }
     echo_files(run);
+    echo_notes(run);
 }

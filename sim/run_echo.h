@@ -1,6 +1,6 @@
 /*
  * run_echo.h - the settings in effect, told to the logs when a run starts; SQLIOSim's first row
- * byte for byte, then a row a section and a row a file.
+ * byte for byte, then a row a section, a row a file, warnings and notes.
  *
  * Internal to run*.c.
  */

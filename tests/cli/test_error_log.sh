@@ -41,6 +41,7 @@ log_at logs/a.xml
 printf '[CONFIG]\nErrorFile=c:\\temp\\old.xml\n' >old.ini
 new_run old.ini
 log_at "$WORK/result/old.xml"
+grep -q "TYPE='WARNING'" "$WORK/result/old.xml" || fail "the log has no warning"
 grep -q 'warning: old.ini:2:.*old.xml in the result folder' "$WORK/err" || fail "no warning"
 mkdir logs/temp
 new_run old.ini --map "c:=$WORK/cwd/logs"
@@ -54,6 +55,9 @@ echo 'Dear diary' >logs/diary.xml
 refused 'no log of this kind' -- run --dir "$DIR" "${MEM[@]}" -log logs/diary.xml
 refused 'directory does not exist' 'none/x.xml' -- run --dir "$DIR" "${MEM[@]}" -log none/x.xml
 refused 'is a directory' -- run --dir "$DIR" "${MEM[@]}" -log ./logs
+refused 'a file under test' -- run --dir "$DIR" "${MEM[@]}" -log "$DIR/./new.mdx" \
+    --set File1.FileName="$DIR/new.mdx" --set File1.InitialSize=16 \
+    --set File2.FileName="$DIR/new.ldx" --set File2.InitialSize=8 --set File2.LogFile=TRUE
 refused 'not a regular file' -- run --dir "$DIR" "${MEM[@]}" -log /dev/null
 if [ "$(id -u)" -ne 0 ]; then
     chmod a-w logs
