@@ -69,7 +69,8 @@ static void prepare(struct io *io, struct io_req *req)
     check_log_durable(req);
     /* relaxed: the log writer goes on while the coordinator begins the next phase */
     req->phase = io->phase ? __atomic_load_n(io->phase, __ATOMIC_RELAXED) : (enum phase)0;
-    req->intended_ns = req->due_ns ? req->due_ns : clock_now_ns(io->clock);
+    req->submit_ns = clock_now_ns(io->clock); /* unless it has to wait */
+    req->intended_ns = req->due_ns ? req->due_ns : req->submit_ns;
     req->result = 0;
     req->entered = false;
     req->was_short = false;
@@ -83,8 +84,6 @@ static void prepare(struct io *io, struct io_req *req)
 /* True when the engine took it; it holds its places. */
 static bool give(struct io *io, struct io_req *req)
 {
-    if (!req->was_short)
-        req->submit_ns = clock_now_ns(io->clock);
     req->completed_ns = 0;
     req->engine_result = 0;
     int r = io->engine->ops->submit(io->engine, req);
@@ -140,8 +139,10 @@ static void fetch_granted(struct io *io)
 static void queue_pump(struct io *io)
 {
     fetch_granted(io);
-    while (io->queue_head) {
+    while (io->queue_head && io->engine->outstanding < io->engine->depth) {
         struct io_req *req = io->queue_head;
+        if (!req->was_short)
+            req->submit_ns = clock_now_ns(io->clock);
         struct io_req *rest = req->next;
         if (start(io, req) == NO_ROOM) {
             req->next = rest;

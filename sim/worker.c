@@ -142,7 +142,7 @@ static void inbox_push(struct worker *worker, struct task *task)
     if (worker->inbox_tail)
         worker->inbox_tail->queue_next = task;
     else
-        worker->inbox_head = task;
+        __atomic_store_n(&worker->inbox_head, task, __ATOMIC_RELAXED);
     worker->inbox_tail = task;
     pthread_mutex_unlock(&worker->inbox_lock);
     io_wake(&worker->io);
@@ -156,11 +156,15 @@ static void task_queue(struct task *task)
         inbox_push(task->worker, task);
 }
 
+/* Whoever puts a task in wakes the engine afterwards: one that is not seen yet ends the wait. */
 static bool inbox_drain(struct worker *worker)
 {
+    if (!__atomic_load_n(&worker->inbox_head, __ATOMIC_RELAXED))
+        return false;
     pthread_mutex_lock(&worker->inbox_lock);
     struct task *task = worker->inbox_head;
-    worker->inbox_head = worker->inbox_tail = NULL;
+    __atomic_store_n(&worker->inbox_head, NULL, __ATOMIC_RELAXED);
+    worker->inbox_tail = NULL;
     pthread_mutex_unlock(&worker->inbox_lock);
     bool any = task != NULL;
     while (task) {
@@ -254,6 +258,8 @@ static void task_run(struct worker *worker, struct task *task)
 
 static bool timers_fire(struct worker *worker)
 {
+    if (!worker->timer_count)
+        return false;
     uint64_t now = clock_now_ns(worker->clock);
     bool any = false;
     while (worker->timer_count && worker->timers[0]->timer_ns <= now) {
@@ -265,7 +271,8 @@ static bool timers_fire(struct worker *worker)
     return any;
 }
 
-bool worker_step(struct worker *worker)
+/* Inbox, due timers and queued tasks, without I/O. True if anything ran. */
+static bool tasks_step(struct worker *worker)
 {
     bool any = inbox_drain(worker);
     any |= timers_fire(worker);
@@ -281,17 +288,24 @@ bool worker_step(struct worker *worker)
         if (was_last)
             break;
     }
+    return any;
+}
+
+bool worker_step(struct worker *worker)
+{
+    bool any = tasks_step(worker);
     return io_poll(&worker->io, 0, 0) > 0 || any;
 }
 
-static void worker_wait(struct worker *worker)
+/* As worker_step(), and where no task is left to run, wait for what makes one: an engine hands over
+ * what it was given in the same system call. */
+static void worker_round(struct worker *worker)
 {
-    pthread_mutex_lock(&worker->inbox_lock);
-    bool idle = !worker->inbox_head && !worker->run_head;
-    pthread_mutex_unlock(&worker->inbox_lock);
-    if (!idle || atomic_load(&worker->stop))
-        return;
-    io_poll(&worker->io, 1, worker_next_timer_ns(worker));
+    tasks_step(worker);
+    if (worker->run_head)
+        io_poll(&worker->io, 0, 0);
+    else
+        io_poll(&worker->io, 1, worker_next_timer_ns(worker));
 }
 
 static void *worker_main(void *argument)
@@ -300,10 +314,8 @@ static void *worker_main(void *argument)
     /* Checked when the plan was made: a CPU that went offline since leaves the worker anywhere. */
     (void)!affinity_pin(worker->cpu_mask);
     atomic_store(&worker->owner, thread_self());
-    while (!atomic_load(&worker->stop)) {
-        if (!worker_step(worker))
-            worker_wait(worker);
-    }
+    while (!atomic_load(&worker->stop))
+        worker_round(worker);
     return NULL;
 }
 

@@ -53,8 +53,9 @@ struct explanation {
     int first_bad_offset;  /* in the page, -1 if unknown */
 };
 
-/* Read buffers are filled with this before each read (poison_fill) so that a read which reports
- * success without transferring data shows. io_serial makes each read's poison its own. */
+/* Read buffers get this at both ends of each sector before each read (poison_fill), so that a read
+ * which reports success without transferring data shows. io_serial makes each read's poison its
+ * own. */
 void poison_fill(void *buf, size_t size_bytes, uint64_t io_serial);
 bool poison_sector(const void *sector_buf, uint64_t io_serial);
 

@@ -37,16 +37,29 @@ static void test_each_word_tells_its_place(void **state)
             assert_memory_not_equal(buffer + a, buffer + b, 8);
 }
 
-static void test_any_changed_byte_ends_it(void **state)
+static void test_any_changed_byte_of_the_first_or_last_word_ends_it(void **state)
 {
     (void)state;
     poison_fill(buffer, PAGE_SECTOR_BYTES * 2, 5);
-    for (size_t at = 0; at < PAGE_SECTOR_BYTES; at++) {
+    for (size_t i = 0; i < 16; i++) {
+        size_t at = i < 8 ? i : PAGE_SECTOR_BYTES - 16 + i;
         buffer[PAGE_SECTOR_BYTES + at] ^= 0x10;
         assert_false(poison_sector(buffer + PAGE_SECTOR_BYTES, 5));
         buffer[PAGE_SECTOR_BYTES + at] ^= 0x10;
     }
     assert_true(poison_sector(buffer + PAGE_SECTOR_BYTES, 5));
+}
+
+static void test_a_transfer_that_stops_anywhere_leaves_poison_behind_it(void **state)
+{
+    (void)state;
+    for (size_t end = 1; end < PAGE_BYTES; end++) {
+        poison_fill(buffer, PAGE_BYTES, 9);
+        memset(buffer, 0xA5, end);
+        for (size_t at = 0; at < PAGE_BYTES; at += PAGE_SECTOR_BYTES)
+            assert_int_equal(poison_sector(buffer + at, 9), at >= end);
+        assert_int_not_equal(buffer[PAGE_BYTES - 1], 0xA5);
+    }
 }
 
 static void test_poison_that_moved_by_less_than_a_sector_is_none(void **state)
@@ -60,6 +73,8 @@ static void test_poison_that_moved_by_less_than_a_sector_is_none(void **state)
 static void test_equal_serials_make_equal_poison(void **state)
 {
     (void)state;
+    memset(buffer, 0, BUFFER_BYTES);
+    memset(second, 0, BUFFER_BYTES);
     poison_fill(buffer, BUFFER_BYTES, 12);
     poison_fill(second, BUFFER_BYTES, 12);
     assert_memory_equal(buffer, second, BUFFER_BYTES);
@@ -100,7 +115,8 @@ int main(void)
         cmocka_unit_test(test_every_sector_of_a_filled_buffer_is_poison),
         cmocka_unit_test(test_poison_of_another_read_is_not_this_ones),
         cmocka_unit_test(test_each_word_tells_its_place),
-        cmocka_unit_test(test_any_changed_byte_ends_it),
+        cmocka_unit_test(test_any_changed_byte_of_the_first_or_last_word_ends_it),
+        cmocka_unit_test(test_a_transfer_that_stops_anywhere_leaves_poison_behind_it),
         cmocka_unit_test(test_poison_that_moved_by_less_than_a_sector_is_none),
         cmocka_unit_test(test_equal_serials_make_equal_poison),
         cmocka_unit_test(test_fill_stays_inside_the_buffer),
