@@ -22,6 +22,8 @@ test|pc:cmocka|libcmocka-dev|libcmocka-devel|libcmocka-devel|unit test framework
 test|cmd:python3|python3|python3|python3-base|lint test, independent page checker
 extra|cc:gcc -fsanitize=address,undefined|gcc|libasan libubsan|gcc|address sanitizer
 extra|cc:gcc -fsanitize=thread|gcc|libtsan|gcc|thread sanitizer
+extra|cmd:valgrind|valgrind|valgrind|valgrind|instructions of a page read
+extra|cmd:strace|strace|strace|strace|flags and system calls as configured
 extra|cmd:clang|clang|clang|clang|second compiler, fuzz targets
 extra|cc:clang -fsanitize=fuzzer,address -DFUZZER|libclang-rt-dev|compiler-rt|clang|libFuzzer
 extra|cmd:clang-format-14 clang-format|clang-format|clang-tools-extra|clang-tools|format check

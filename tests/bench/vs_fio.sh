@@ -3,8 +3,8 @@
 #
 #   tests/bench/vs_fio.sh PAGESTORM [option=value ...] [CASE ...]
 #
-# Run by hand on an otherwise idle machine; never by ctest.  Each pair is one run of pagestorm with a
-# configuration that anybody could write, and one of fio, the first of the two in turn.  Printed per
+# Run by hand on an otherwise idle machine; never by ctest.  Each pair is one run of pagestorm with
+# a configuration that anybody could write, and one of fio, first and second in turn.  Printed per
 # case: every command, each pair's figures, and the median of the ratio with its 95 % interval by
 # order statistics (of 9 pairs the 2nd and the 8th: 96.1 %), so no distribution is assumed.
 #
@@ -17,8 +17,8 @@
 #   read_tmpfs   the same in memory: what a read costs without a device
 #   read_crc     the same on the disk against fio verifying crc32c, one job
 #   read_crc_tmpfs
-#   log          log writes, one outstanding, write-through: median latency of both
-#   log512       the same with commits of the least size: one sector
+#   log          log writes of 4 KiB, one outstanding, write-through: median latency of both
+#   log_small    the same with the smallest commit: 1 KiB on sectors of 512 bytes
 #   gather       eager writes of up to 1 MiB with their log, against fio writing 1 MiB
 #   gather256    the same in units of 256 KiB (32 pages, SQL Server to 2014)
 #   prepare      the initial update against fio writing 1 MiB, four outstanding
@@ -34,8 +34,8 @@ for word; do
     *) cases+=("$word") ;;
     esac
 done
-[ ${#cases[@]} -gt 0 ] || cases=(read_disk read_tmpfs read_crc read_crc_tmpfs log log512 gather
-    gather256 prepare)
+[ ${#cases[@]} -gt 0 ] || cases=(read_disk read_tmpfs read_crc read_crc_tmpfs log log_small
+    gather gather256 prepare)
 for tool in fio python3; do
     command -v $tool >/dev/null || {
         echo "SKIP: $tool is not installed"
@@ -121,13 +121,15 @@ settings() {
         random_users=32 fio_file=crc
         [ "$1" = read_crc ] || folder=$tmpfs
         fio_job=("${read[@]}" "${fixed[@]}" --verify=crc32c) ;;
-    log | log512)
+    log | log_small)
         # Everything fits in memory: a commit is one log write, nothing else happens.
         depth=4 memory=$((2 * size)) hits=10000 random_users=1 updates=10000
-        [ "$1" = log512 ] || log_bytes=3584
+        [ "$1" = log_small ] || log_bytes=3584 # with headers and marks 4,096 bytes
         stream=log_write what='s["latency_us"]["p50"]' unit=us better=less fio_file=log
         fio_what='j["write"]["clat_ns"]["percentile"]["50.000000"] / 1000'
-        fio_job=(--rw=write --bs="$([ "$1" = log ] && echo 4k || echo "$sector")" --iodepth=1
+        block=4k
+        [ "$1" = log ] || [ "$sector" = 4096 ] || block=1k
+        fio_job=(--rw=write --bs="$block" --iodepth=1
             --ioengine=psync --sync=dsync --time_based --runtime="$seconds") ;;
     gather | gather256)
         bulk_users=4 stream=eager_write what='s["bytes"] / seconds / 1048576' unit=MB/s
@@ -238,8 +240,8 @@ run_case() {
     work=
 }
 
-echo "$(fio --version), $("$pagestorm" --version 2>/dev/null | head -1), $(uname -r), $(nproc) CPUs," \
-    "load $(cut -d' ' -f1 /proc/loadavg)"
+echo "$(fio --version), $("$pagestorm" --version 2>/dev/null | head -1), $(uname -r)," \
+    "$(nproc) CPUs, load $(cut -d' ' -f1 /proc/loadavg)"
 for name in "${cases[@]}"; do
     run_case "$name"
 done
