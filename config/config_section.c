@@ -115,7 +115,8 @@ static const struct opt config_opts[] = {
      .type = OPT_BOOL,
      .def = "TRUE",
      FIELD(use_scatter_gather),
-     .help = "Several pages in one request; FALSE = one request a page."},
+     .help = "Several pages in one request; FALSE = one request a page, but for the initial update "
+             "and the audit at the end of a cycle."},
     {.name = "ForceReadAhead",
      .type = OPT_BOOL,
      .def = "TRUE",

@@ -1,7 +1,8 @@
 /*
  * page_audit.c - OP_AUDIT: read a range of pages from the device, past the pool, and judge them.
  *
- * One vectored read of up to 64 pages (512 KiB, DBCC's read-ahead); each page is judged by the
+ * One vectored read of up to 64 pages (512 KiB, DBCC's read-ahead), or a page at a time where an
+ * AuditUser may not scatter; each page is judged by the
  * ledger alone.  Pages that were being written are read again, one by one, a few times; what stays
  * busy is left to the final audit.
  */
@@ -30,15 +31,22 @@ static uint8_t *chunk_page(struct actor *actor, unsigned index)
     return actor->audit.buffer + (size_t)index * PAGE_BYTES;
 }
 
+/* UseScatterGather is about what users do; the final audit would take many times as long. */
+static uint32_t request_pages(const struct actor *actor)
+{
+    bool is_user = actor->pattern->user_count != NULL;
+    return is_user && !actor->run->settings->use_scatter_gather ? 1 : AUDIT_PAGES_MAX;
+}
+
 static enum task_result read_chunk(struct actor *actor)
 {
     struct page_audit *audit = &actor->audit;
     if (audit->next >= audit->end || run_stopping(actor->run))
         return TASK_DONE;
     struct file *file = &audit->file->file;
-    uint32_t left = audit->end - audit->next;
+    uint32_t left = audit->end - audit->next, most = request_pages(actor);
     audit->chunk_first = audit->next;
-    audit->chunk_count = left < AUDIT_PAGES_MAX ? left : AUDIT_PAGES_MAX;
+    audit->chunk_count = left < most ? left : most;
     audit->next += audit->chunk_count;
     audit->index = 0;
     audit->unreadable = false;
