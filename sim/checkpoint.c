@@ -72,6 +72,11 @@ static void database_stop(struct checkpoint *c, int error)
     run_stop(c->actor->run, RUN_STOP_ERROR);
 }
 
+static void show_progress(struct checkpoint *c, unsigned permille)
+{
+    atomic_store_explicit(&c->database->checkpoint_permille, permille, memory_order_relaxed);
+}
+
 /* The log has failed: nothing more can be written.  Users that wait for frames are let go. */
 static enum task_result give_up(struct actor *actor)
 {
@@ -81,6 +86,7 @@ static enum task_result give_up(struct actor *actor)
         actor->execute = give_up;
         return TASK_PARK;
     }
+    show_progress(c, 0);
     /* The pattern rests as after any checkpoint, else it would ask again at full speed. */
     atomic_store(&c->database->last_checkpoint_ns, clock_now_ns(actor->run->clock));
     return TASK_DONE;
@@ -200,6 +206,7 @@ static enum task_result sweep(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     struct pool *pool = c->database->pool;
     size_t total = pool->frame_count + pool->system_count;
+    show_progress(c, (unsigned)(1 + c->cursor * 999 / total));
     while (c->cursor < total) {
         struct data_file *file;
         uint32_t page_no;
@@ -400,6 +407,7 @@ static enum task_result release(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
     struct database *database = c->database;
+    show_progress(c, 0);
     atomic_store(&database->last_checkpoint_ns, clock_now_ns(actor->run->clock));
     if (c->failed)
         return try_again(actor);

@@ -59,8 +59,9 @@ static void on_signal(int number)
 
 static const char *signal_notice(bool quiet)
 {
-    if (quiet)
-        return "";
+    if (quiet || (progress_is_live(stdout, quiet) && isatty(STDERR_FILENO)))
+        return ""; /* the live view says it: two writers on one terminal would be in each other's
+                      way */
     return isatty(STDERR_FILENO) ? "\nstopping; press Ctrl-C again to end at once\n"
                                  : "stopping; press Ctrl-C again to end at once\n";
 }
@@ -69,7 +70,8 @@ static void signals_install(bool quiet)
 {
     signals.notice = signal_notice(quiet);
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal}, before;
+    /* restart: else a line that is being printed would be cut off */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         bool nohup = numbers[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 &&
@@ -396,7 +398,7 @@ static void on_event(void *context, const struct event *event)
     struct session *s = context;
     int error = s->logging ? error_log_add(&s->log, event) : 0;
     if (event->line)
-        watch_say(&s->watch, event->line);
+        watch_say(&s->watch, event->realtime_ns, event->line);
     if (!error)
         return;
     char line[256];
@@ -404,7 +406,7 @@ static void on_event(void *context, const struct event *event)
              "warning: the XML log cannot be written: %s. The run goes on; entries are missing in "
              "the log, nothing else is",
              strerror(-error));
-    watch_say(&s->watch, line);
+    watch_say(&s->watch, event->realtime_ns, line);
 }
 
 static int start_run(struct session *s)

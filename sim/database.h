@@ -51,8 +51,9 @@ struct database {
     struct pool *pool;
     struct ledger *ledger;
     const struct run_identity *run;
-    _Atomic uint64_t last_checkpoint_ns; /* end of the last complete one */
-    struct lsn checkpoint_lsn;           /* its begin record */
+    _Atomic unsigned checkpoint_permille; /* of the sweep under way, for people; 0 = none */
+    _Atomic uint64_t last_checkpoint_ns;  /* end of the last complete one */
+    struct lsn checkpoint_lsn;            /* its begin record */
     _Atomic uint64_t checkpoints;
     unsigned failed_checkpoints; /* one after another */
     _Atomic bool in_doubt;       /* a write or flush failed: rewrite.h */

@@ -214,6 +214,13 @@ uint64_t findings_count(struct findings *findings, enum severity severity)
     return sum;
 }
 
+void findings_counts(struct findings *findings, uint64_t out[VERDICT_COUNT])
+{
+    pthread_mutex_lock(&findings->lock);
+    memcpy(out, findings->by_verdict, sizeof findings->by_verdict);
+    pthread_mutex_unlock(&findings->lock);
+}
+
 struct finding *findings_at(struct findings *findings, uint16_t file_uid, uint32_t page_no)
 {
     for (unsigned i = 0; i < findings->count; i++) {

@@ -98,6 +98,8 @@ void finding_report_at(struct findings *findings, const struct finding *finding,
                        const struct finding_images *images, struct event_place place);
 /* Number of events of a severity (amended ones not counted). */
 uint64_t findings_count(struct findings *findings, enum severity severity);
+/* The same by class. */
+void findings_counts(struct findings *findings, uint64_t out[VERDICT_COUNT]);
 /* The persistent event of severity integrity that stands on a page, or NULL.  For the pairing: no
  * worker is running. */
 struct finding *findings_at(struct findings *findings, uint16_t file_uid, uint32_t page_no);

@@ -1,23 +1,26 @@
 /*
- * progress.c - the live view; see progress.h.
+ * progress.c - see progress.h.
  *
- * It reads the workers' counters while they write (relaxed, as stats.h allows): rates only, never
- * histograms.  Nothing of it enters the report.
+ * The block is drawn over itself: the cursor stands at the start of the line below it, goes up as
+ * many lines as it takes at the present width (a terminal that became narrower wraps what stands
+ * there), and every line is cleared before it is written.
  */
 #include "sim/progress.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "config/units.h"
 
 #define PLAIN_INTERVAL_NS (10 * NS_PER_S)
-#define RATE_INTERVAL_NS  (NS_PER_S / 10) /* a rate over less is none */
-#define LINE_MAX_CHARS    240
-#define BYTES_MB          1048576.0
-#define CLEAR_LINE        "\r\033[K"
+#define DRAW_INTERVAL_NS  (NS_PER_S / 5) /* a virtual clock may run fast */
+#define COLUMNS_DEFAULT   80
+#define LINES_DEFAULT     24
 
 static uint64_t machine_ns(void)
 {
@@ -26,103 +29,138 @@ static uint64_t machine_ns(void)
     return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+/* ---- the terminal ---- */
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+bool progress_is_live(FILE *out, bool quiet)
+{
+    const char *term = getenv("TERM");
+    return !quiet && isatty(fileno(out)) == 1 && term && *term && strcmp(term, "dumb") != 0;
+}
+
+/* As the C library chooses it. */
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+static struct live_style style_now(const struct progress *progress)
+{
+    struct live_style style = {.width = COLUMNS_DEFAULT,
+                               .height = LINES_DEFAULT,
+                               .utf8 = progress->utf8,
+                               .colour = progress->colour};
+    struct winsize size;
+    if (ioctl(fileno(progress->out), TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row) {
+        style.width = size.ws_col;
+        style.height = size.ws_row;
+    }
+    style.height -= style.height > 1; /* the cursor's line below the block */
+    return style;
+}
+
+/* Lines that the block takes when the terminal is width wide. */
+static unsigned shown_height(const struct progress *progress, unsigned width)
+{
+    unsigned height = 0;
+    for (unsigned i = 0; i < progress->shown_lines; i++) {
+        unsigned columns = progress->shown_columns[i];
+        height += columns > width ? (columns + width - 1) / width : 1;
+    }
+    return height;
+}
+
+static void go_above_block(struct progress *progress, unsigned width)
+{
+    unsigned height = shown_height(progress, width);
+    if (height)
+        fprintf(progress->out, "\r\033[%uA\033[J", height);
+    progress->shown_lines = 0;
+}
+
 void progress_init(struct progress *progress, FILE *out, bool quiet)
 {
     memset(progress, 0, sizeof *progress);
     pthread_mutex_init(&progress->lock, NULL);
     progress->out = out;
     progress->quiet = quiet;
-    progress->terminal = isatty(fileno(out)) == 1;
+    progress->terminal = progress_is_live(out, quiet);
+    progress->utf8 = locale_is_utf8();
+    progress->colour = progress->terminal && !is_set("NO_COLOR");
     progress->shown_ns = machine_ns();
+    progress->says = calloc(PROGRESS_SAYS_MAX, sizeof *progress->says);
 }
 
-void progress_free(struct progress *progress)
+/* ---- lines that stay ---- */
+
+/* On a terminal the time of day is enough; a file may be read next week. */
+static void print_time(const struct progress *progress, uint64_t realtime_ns)
 {
-    pthread_mutex_destroy(&progress->lock);
+    char text[32];
+    struct tm tm;
+    time_t seconds = (time_t)(realtime_ns / NS_PER_S);
+    gmtime_r(&seconds, &tm);
+    strftime(text, sizeof text, progress->terminal ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%SZ", &tm);
+    fprintf(progress->out, "%s ", text);
 }
 
-/* ---- what to say ---- */
-
-static void add_ops(const struct stats *stats, uint64_t *ops, uint64_t *bytes)
+static void print_says(struct progress *progress)
 {
-    for (unsigned p = 0; p < PHASE_COUNT; p++) {
-        for (unsigned s = 0; s < STREAM_COUNT; s++) {
-            const struct stream_stats *stream = &stats->streams[p][s];
-            *ops += __atomic_load_n(&stream->ops, __ATOMIC_RELAXED);
-            *bytes += __atomic_load_n(&stream->bytes, __ATOMIC_RELAXED);
-        }
+    pthread_mutex_lock(&progress->lock);
+    unsigned count = progress->say_count;
+    uint64_t lost = progress->says_lost;
+    struct progress_saying *says = count ? malloc(count * sizeof *says) : NULL;
+    if (says)
+        memcpy(says, progress->says, count * sizeof *says);
+    progress->say_count = 0;
+    progress->says_lost = 0;
+    pthread_mutex_unlock(&progress->lock);
+    for (unsigned i = 0; says && i < count; i++) {
+        print_time(progress, says[i].realtime_ns);
+        fprintf(progress->out, "%s\n", says[i].text);
     }
+    if (lost)
+        fprintf(progress->out, "and %" PRIu64 " more lines that were not shown\n", lost);
+    free(says);
 }
 
-static void sample_rates(struct progress *progress, const struct run *run)
+void progress_say(struct progress *progress, uint64_t realtime_ns, const char *line)
 {
-    uint64_t ops = 0, bytes = 0, now = clock_now_ns(run->clock);
-    bool begun = progress->sample_ns != 0;
-    if (begun && now - progress->sample_ns < RATE_INTERVAL_NS)
+    if (progress->quiet || !progress->says)
         return;
-    for (unsigned i = 0; i < run->worker_count; i++)
-        add_ops(&run->workers[i].stats, &ops, &bytes);
-    double seconds = (double)(now - progress->sample_ns) / (double)NS_PER_S;
-    if (begun) {
-        progress->rates_known = true;
-        progress->iops = (double)(ops - progress->ops) / seconds;
-        progress->mb_per_s = (double)(bytes - progress->bytes) / seconds / BYTES_MB;
-    }
-    progress->sample_ns = now;
-    progress->ops = ops;
-    progress->bytes = bytes;
-}
-
-static void clock_text(uint64_t ns, char *out, size_t out_size_bytes)
-{
-    uint64_t s = ns / NS_PER_S;
-    if (s < 3600)
-        snprintf(out, out_size_bytes, "%02" PRIu64 ":%02" PRIu64, s / 60, s % 60);
-    else
-        snprintf(out, out_size_bytes, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, s / 3600, s / 60 % 60,
-                 s % 60);
-}
-
-/* "01:02 of 05:00", "42 %, 00:10" or "00:10": how far the phase is. */
-static void how_far(const struct run *run, char *out, size_t out_size_bytes)
-{
-    char spent[32], all[32];
-    uint64_t start = run->phases[run->phase].start_ns, now = clock_now_ns(run->clock);
-    uint64_t done = atomic_load(&run->progress_done), total = atomic_load(&run->progress_total);
-    clock_text(now > start ? now - start : 0, spent, sizeof spent);
-    if (run->phase_deadline_ns != UINT64_MAX && run->phase_deadline_ns > start) {
-        clock_text(run->phase_deadline_ns - start, all, sizeof all);
-        snprintf(out, out_size_bytes, "%s of %s", spent, all);
-    } else if (total > 0 && done <= total) {
-        snprintf(out, out_size_bytes, "%u %%, %s", (unsigned)(done * 100 / total), spent);
+    pthread_mutex_lock(&progress->lock);
+    if (progress->say_count < PROGRESS_SAYS_MAX) {
+        struct progress_saying *saying = &progress->says[progress->say_count++];
+        saying->realtime_ns = realtime_ns;
+        snprintf(saying->text, sizeof saying->text, "%s", line);
     } else {
-        snprintf(out, out_size_bytes, "%s", spent);
+        progress->says_lost++;
     }
+    pthread_mutex_unlock(&progress->lock);
 }
 
-static uint64_t integrity_findings(const struct run *run)
+static bool has_says(struct progress *progress)
 {
-    return findings_count((struct findings *)(uintptr_t)&run->findings, SEVERITY_INTEGRITY);
+    pthread_mutex_lock(&progress->lock);
+    bool any = progress->say_count || progress->says_lost;
+    pthread_mutex_unlock(&progress->lock);
+    return any;
 }
 
-static void line_make(const struct progress *progress, const struct run *run, char *out,
-                      size_t out_size_bytes)
+static bool phase_has_ended(const struct progress *progress, const struct run *run)
 {
-    char far[80], rates[80] = "- IOPS  - MB/s";
-    how_far(run, far, sizeof far);
-    if (progress->rates_known)
-        snprintf(rates, sizeof rates, "%.0f IOPS  %.1f MB/s", progress->iops, progress->mb_per_s);
-    snprintf(out, out_size_bytes, "%s  %s  findings %" PRIu64 "  %s", phase_text(run->phase), far,
-             integrity_findings(run), rates);
-}
-
-/* ---- saying it ---- */
-
-static void clear_locked(struct progress *progress)
-{
-    if (progress->line_shown)
-        fputs(CLEAR_LINE, progress->out);
-    progress->line_shown = false;
+    return !progress->phase_known || progress->phase != run->phase;
 }
 
 static void phase_ended(struct progress *progress, const struct run *run, enum phase phase)
@@ -132,7 +170,7 @@ static void phase_ended(struct progress *progress, const struct run *run, enum p
     if (time->end_ns <= time->start_ns)
         return;
     units_human_duration((int64_t)(time->end_ns - time->start_ns), spent, sizeof spent);
-    clear_locked(progress);
+    print_time(progress, clock_realtime_ns(run->clock));
     fprintf(progress->out, "%s: %s after %s\n", phase_text(phase),
             time->complete ? "done" : "ended", spent);
 }
@@ -140,7 +178,7 @@ static void phase_ended(struct progress *progress, const struct run *run, enum p
 /* The run shows each phase when it begins, so the one of the last call has ended. */
 static void phases_follow(struct progress *progress, const struct run *run)
 {
-    if (progress->phase_known && progress->phase == run->phase)
+    if (!phase_has_ended(progress, run))
         return;
     for (unsigned p = 0; !progress->phase_known && p < (unsigned)run->phase; p++)
         phase_ended(progress, run, (enum phase)p);
@@ -148,52 +186,108 @@ static void phases_follow(struct progress *progress, const struct run *run)
         phase_ended(progress, run, progress->phase);
     progress->phase_known = true;
     progress->phase = run->phase;
-    progress->sample_ns = 0;
-    progress->rates_known = false;
 }
 
-void progress_show(void *context, const struct run *run)
+/* The signal handler says it where no block stands. */
+static bool stop_is_new(const struct progress *progress, const struct live *live)
 {
-    struct progress *progress = context;
-    char line[LINE_MAX_CHARS];
-    uint64_t now = machine_ns();
-    if (progress->quiet)
-        return;
-    pthread_mutex_lock(&progress->lock);
+    return progress->terminal && live->stopping && !progress->stop_said;
+}
+
+static void print_lines(struct progress *progress, const struct run *run, const struct live *live)
+{
     phases_follow(progress, run);
-    bool due = now - progress->shown_ns >= PLAIN_INTERVAL_NS;
-    if (progress->terminal || due || progress->sample_ns == 0) /* 0: the phase begins */
-        sample_rates(progress, run);
-    if (progress->terminal || due) {
-        line_make(progress, run, line, sizeof line);
-        progress->shown_ns = now;
-        fprintf(progress->out, progress->terminal ? CLEAR_LINE "%.79s" : "%s\n", line);
-        progress->line_shown = progress->terminal;
+    print_says(progress);
+    if (stop_is_new(progress, live)) {
+        print_time(progress, clock_realtime_ns(run->clock));
+        fputs("stopping; press Ctrl-C again to end at once\n", progress->out);
+        progress->stop_said = true;
     }
-    fflush(progress->out); /* whoever watches a file or a pipe sees a phase end when it ends */
-    pthread_mutex_unlock(&progress->lock);
 }
 
-void progress_say(void *context, const char *line)
+/* ---- the block ---- */
+
+static void draw(struct progress *progress, const struct live *live, const struct live_style *style)
 {
-    struct progress *progress = context;
+    char lines[LIVE_LINES_MAX][LIVE_LINE_BYTES];
+    struct live_style plain = *style;
+    plain.colour = false;
+    unsigned count = live_view_lines(live, &plain, lines);
+    for (unsigned i = 0; i < count; i++)
+        progress->shown_columns[i] = live_text_columns(lines[i]);
+    live_view_lines(live, style, lines);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(progress->out, "\033[2K%s\n", lines[i]);
+    fputs("\033[J", progress->out);
+    progress->shown_lines = count;
+}
+
+static void show_on_terminal(struct progress *progress, const struct run *run,
+                             const struct live *live)
+{
+    uint64_t now = machine_ns();
+    bool lines =
+        phase_has_ended(progress, run) || has_says(progress) || stop_is_new(progress, live);
+    if (!lines && progress->shown_lines && now - progress->shown_ns < DRAW_INTERVAL_NS)
+        return;
+    struct live_style style = style_now(progress);
+    unsigned height = shown_height(progress, style.width);
+    if (lines) {
+        go_above_block(progress, style.width);
+        print_lines(progress, run, live);
+    } else if (height) {
+        fprintf(progress->out, "\r\033[%uA", height);
+    }
+    draw(progress, live, &style);
+    progress->shown_ns = now;
+}
+
+static void show_plain(struct progress *progress, const struct run *run, const struct live *live)
+{
+    char line[LIVE_PLAIN_MAX];
+    uint64_t now = machine_ns();
+    print_lines(progress, run, live);
+    if (now - progress->shown_ns < PLAIN_INTERVAL_NS)
+        return;
+    progress->shown_ns = now;
+    live_view_plain(live, line);
+    print_time(progress, clock_realtime_ns(run->clock));
+    fprintf(progress->out, "%s\n", line);
+}
+
+void progress_show(struct progress *progress, const struct run *run, const struct live *live)
+{
     if (progress->quiet)
         return;
-    pthread_mutex_lock(&progress->lock);
-    clear_locked(progress);
-    fprintf(progress->out, "%s\n", line);
-    fflush(progress->out);
-    pthread_mutex_unlock(&progress->lock);
+    if (progress->terminal)
+        show_on_terminal(progress, run, live);
+    else
+        show_plain(progress, run, live);
+    fflush(progress->out); /* whoever watches a file or a pipe sees a phase end when it ends */
 }
 
 void progress_end(struct progress *progress, const struct run *run)
 {
     if (progress->quiet)
         return;
-    pthread_mutex_lock(&progress->lock);
+    go_above_block(progress, style_now(progress).width);
     phases_follow(progress, run);
     phase_ended(progress, run, run->phase);
-    clear_locked(progress);
+    print_says(progress);
     fflush(progress->out);
-    pthread_mutex_unlock(&progress->lock);
+}
+
+void progress_free(struct progress *progress)
+{
+    if (!progress->out)
+        return;
+    if (!progress->quiet && has_says(progress)) {
+        go_above_block(progress, style_now(progress).width);
+        print_says(progress);
+        fflush(progress->out);
+    }
+    pthread_mutex_destroy(&progress->lock);
+    free(progress->says);
+    progress->says = NULL;
+    progress->out = NULL;
 }

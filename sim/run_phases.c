@@ -114,7 +114,7 @@ static int stress(struct run *run)
 
 static int final_checkpoint(struct run *run)
 {
-    run_phase_begin(run, PHASE_final_checkpoint, 0);
+    run_phase_begin(run, PHASE_final_checkpoint, atomic_load(&run->pool.dirty_count));
     int error = checkpoint_all(run);
     run_phase_end(run);
     return error;

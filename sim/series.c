@@ -118,6 +118,12 @@ static void add_row(struct text *text, const struct sample_row *row, double in_f
         row->mean_ns / US_NS, (double)row->p99_ns / US_NS, (double)row->max_ns / US_NS, in_flight);
 }
 
+/* Not the waits that consist of others. */
+static bool is_io(enum stream stream)
+{
+    return stream != STREAM_commit && stream != STREAM_transaction;
+}
+
 void series_write(struct series *series, const struct sampler *sampler, const struct run *run)
 {
     struct text text = {.out = series->buffer};
@@ -127,7 +133,7 @@ void series_write(struct series *series, const struct sampler *sampler, const st
     for (unsigned i = 0; i < sampler->row_count; i++) {
         const struct sample_row *row = &sampler->rows[i];
         double in_flight = interval_ns > 0 ? (double)row->latency_sum_ns / interval_ns : 0;
-        all_in_flight += row->stream == STREAM_commit ? 0 : in_flight;
+        all_in_flight += is_io(row->stream) ? in_flight : 0;
         add_place(&text, sampler, run, row->phase, stream_name(row->stream));
         add_row(&text, row, in_flight);
     }

@@ -5,7 +5,7 @@
  *   utc        the same moment
  *   seconds    length of the interval; the first row of a stream may be shorter
  *   phase      of the submission of these requests
- *   stream     of streams.def; "all" once each interval: everything but commit, which is no I/O
+ *   stream     of streams.def; "all" once each interval: all but commit and transaction, no I/O
  *   ops bytes  completed; empty for "all", so that a column can be summed: the sum over all rows of
  *              a phase and stream is the total of result.json
  *   mean_us p99_us max_us  latency from submission, of these requests alone
