@@ -58,6 +58,7 @@ struct op {
 struct pattern_file {
     uint32_t size_pages;
     uint16_t database; /* index */
+    bool sparse;       /* has no pages but system pages: to be read, not to be changed */
 };
 
 /* What a pattern may know of the world at this moment. */

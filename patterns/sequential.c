@@ -15,19 +15,25 @@ bool sequential_pause_due(struct sequential *seq, int64_t delay_after_cycles)
     return true;
 }
 
+/* Pages of a file that this walk may go over. */
+static uint32_t pages_of(const struct sequential *seq, const struct pattern_file *file)
+{
+    return seq->skip_sparse && file->sparse ? 0 : file->size_pages;
+}
+
 static void place(struct sequential *seq, const struct pattern_view *view, uint32_t grain)
 {
     uint64_t total_pages = 0;
 
     for (unsigned i = 0; i < view->file_count; i++)
-        total_pages += view->files[i].size_pages;
+        total_pages += pages_of(seq, &view->files[i]);
     if (total_pages == 0)
         return;
     uint64_t at = rng_below(&seq->rng, total_pages);
 
     seq->file = 0;
-    while (at >= view->files[seq->file].size_pages)
-        at -= view->files[seq->file++].size_pages;
+    while (at >= pages_of(seq, &view->files[seq->file]))
+        at -= pages_of(seq, &view->files[seq->file++]);
     seq->page = (uint32_t)(at / grain * grain);
     seq->placed = true;
 }
@@ -37,7 +43,7 @@ static void place(struct sequential *seq, const struct pattern_view *view, uint3
 static bool step_into_file(struct sequential *seq, const struct pattern_view *view)
 {
     for (unsigned i = 0; i <= view->file_count; i++) {
-        if (seq->file < view->file_count && seq->page < view->files[seq->file].size_pages)
+        if (seq->file < view->file_count && seq->page < pages_of(seq, &view->files[seq->file]))
             return true;
         seq->file = seq->file + 1 < view->file_count ? seq->file + 1 : 0;
         seq->page = 0;

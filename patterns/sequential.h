@@ -17,6 +17,7 @@
 struct sequential {
     struct rng rng;
     bool placed;
+    bool skip_sparse; /* set after init by who changes pages */
     unsigned file;
     uint32_t page;
     uint32_t cycle_left; /* pages of this cycle not yet taken; 0: between cycles */

@@ -426,6 +426,7 @@ static int files_make(struct run *run)
         run->files[i]->index = i;
         run->pattern_files[i] = (struct pattern_file){
             .size_pages = run->files[i]->file.size_pages,
+            .sparse = run->files[i]->sparse,
             .database = (uint16_t)run->files[i]->database->index,
         };
     }

@@ -85,8 +85,10 @@ static struct op next_of_kind(struct actor *actor, const struct pattern_view *vi
     return (struct op){.kind = kind};
 }
 
-static const struct pattern_file three_files[FILES_MAX] = {{1000, 0}, {1, 0}, {64, 1}};
-static const struct pattern_file one_file[] = {{100000, 0}};
+static const struct pattern_file three_files[FILES_MAX] = {{.size_pages = 1000, .database = 0},
+                                                           {.size_pages = 1, .database = 0},
+                                                           {.size_pages = 64, .database = 1}};
+static const struct pattern_file one_file[] = {{.size_pages = 100000, .database = 0}};
 
 static struct pattern_view view_of(const struct pattern_file *files, unsigned count)
 {
@@ -218,7 +220,9 @@ static void every_intent_lies_inside_the_files(void **state)
 /* The files are cut and grown under a running actor, as a shrink user does. */
 static void every_intent_follows_files_that_shrink_and_grow(void **state)
 {
-    struct pattern_file files[FILES_MAX] = {{1000, 0}, {1000, 0}, {1000, 0}};
+    struct pattern_file files[FILES_MAX] = {{.size_pages = 1000, .database = 0},
+                                            {.size_pages = 1000, .database = 0},
+                                            {.size_pages = 1000, .database = 0}};
     const struct pattern_view view = view_of(files, FILES_MAX);
     struct rng rng;
 
@@ -240,7 +244,8 @@ static void every_intent_follows_files_that_shrink_and_grow(void **state)
 
 static void every_pattern_waits_while_no_file_has_a_page(void **state)
 {
-    static const struct pattern_file empty[] = {{0, 0}, {0, 0}};
+    static const struct pattern_file empty[] = {{.size_pages = 0, .database = 0},
+                                                {.size_pages = 0, .database = 0}};
 
     (void)state;
     for (unsigned count = 0; count <= 2; count += 2) {
@@ -572,10 +577,21 @@ static void regions_are_drawn_from_all_files(void **state)
 
 static void files_without_pages_are_left_out(void **state)
 {
-    static const struct pattern_file files[] = {{0, 0}, {50, 0}, {0, 0}};
+    static const struct pattern_file files[] = {{.size_pages = 0, .database = 0},
+                                                {.size_pages = 50, .database = 0},
+                                                {.size_pages = 0, .database = 0}};
 
     (void)state;
     assert_int_equal(files_used(files, 3), 2);
+}
+
+/* A sparse file has nothing to change. */
+static void random_users_leave_sparse_files_out(void **state)
+{
+    static const struct pattern_file files[] = {
+        {.size_pages = 50, .sparse = true}, {.size_pages = 50}, {.size_pages = 50, .sparse = true}};
+    (void)state;
+    assert_int_equal(files_used(files, 3), 2); /* bit 1 */
 }
 
 struct sums {
@@ -1033,6 +1049,7 @@ int main(void)
         cmocka_unit_test(chain_pages_are_consecutive),
         cmocka_unit_test(regions_are_drawn_from_all_files),
         cmocka_unit_test(files_without_pages_are_left_out),
+        cmocka_unit_test(random_users_leave_sparse_files_out),
         cmocka_unit_test(the_ratio_is_the_share_of_pages_updated),
         cmocka_unit_test(rollbacks_come_as_often_as_set),
         cmocka_unit_test(a_rolled_back_transaction_reads_and_changes_nothing),
