@@ -3,7 +3,8 @@
  *
  * Each cycle reads BuffersRAMin .. BuffersRAMax consecutive pages (sequential.h: on from the last
  * cycle, by page number, which is how SQL Server's scan in allocation order reads); after
- * DelayAfterCycles cycles it sleeps RADelay.
+ * DelayAfterCycles cycles it sleeps RADelay.  With RatePerSecond cycles arrive from outside, and no
+ * user sleeps.
  *
  * UserCount: as in AuditUser the documented default 2 is taken; -1 works when it is set.
  *
@@ -20,9 +21,11 @@
 #define BUFFERS_MAX_TEXT "1048576"  /* pages; 8 GiB a cycle, beyond is a typing error */
 #define CYCLES_MAX_TEXT  "1000000"
 #define DAY_MS_TEXT      "86400000"
+#define RATE_MAX_TEXT    "10000000" /* cycles a second: beyond any storage */
 
 struct read_ahead_settings {
     int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
+    int64_t rate; /* cycles a second of all users, thousandths */
 };
 
 struct read_ahead_user {
@@ -73,6 +76,15 @@ static const struct opt read_ahead_opts[] = {
      .unit = "ms",
      FIELD(delay_ns),
      .help = "Length of the pause."},
+    {.name = "RatePerSecond",
+     .type = OPT_DECIMAL,
+     .def = "0",
+     .min = "0",
+     .max = RATE_MAX_TEXT,
+     .unit = "cycles/s",
+     FIELD(rate),
+     .help = "Cycles that arrive per second for all users together, whether or not earlier ones "
+             "are done; 0 = each user begins one when it has done the last, as SQLIOSim."},
 };
 
 static int read_ahead_check(const void *settings, char text[OPT_TEXT_MAX])
@@ -127,13 +139,22 @@ static void read_ahead_next(void *state, const struct pattern_view *view, struct
     const struct read_ahead_settings *s = user->settings;
     const bool between = sequential_is_between(&user->at);
 
-    if (between && sequential_pause_due(&user->at, s->delay_after_cycles) && s->delay_ns > 0) {
+    if (between && s->rate == 0 && sequential_pause_due(&user->at, s->delay_after_cycles) &&
+        s->delay_ns > 0) {
         *out = (struct op){.kind = OP_THINK, .think_ns = s->delay_ns};
         return;
     }
     *out = (struct op){.kind = OP_READ_AHEAD};
     if (!sequential_take(&user->at, view, between ? draw_pages(user) : 0, 1, out))
         *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
+}
+
+/* A scan's reads come on top of the data I/Os that are asked for. */
+static struct pattern_rate read_ahead_rate(const void *settings)
+{
+    const struct read_ahead_settings *s = settings;
+
+    return (struct pattern_rate){.per_second = s->rate};
 }
 
 static int64_t read_ahead_pages(const void *settings)
@@ -151,5 +172,6 @@ const struct pattern pattern_read_ahead_user = {
     .state_size = read_ahead_state_size,
     .init = read_ahead_init,
     .next = read_ahead_next,
+    .rate = read_ahead_rate,
     .pages_at_once = read_ahead_pages,
 };

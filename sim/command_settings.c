@@ -17,6 +17,7 @@
 #include "config/preset.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
+#include "sim/run_actors.h"
 #include "sim/verdict_rules.h"
 
 #define PATTERN_SECTIONS_MAX 64
@@ -266,6 +267,24 @@ static void print_users(const struct run_setup *setup, FILE *out)
     fputc('\n', out);
 }
 
+/* What arrives in the rated phase, or why nothing is judged. */
+static void print_rated(const struct run_setup *setup, FILE *out)
+{
+    const struct config_settings *settings = profile_config(setup->profile);
+    char length[UNITS_TEXT_MAX], warm_up[UNITS_TEXT_MAX];
+    if (settings->rated_duration_ns == 0) {
+        fprintf(out, "  rated    no; response times are not judged (--rated 60s asks for it)\n");
+        return;
+    }
+    double ios = run_load_ios(profile_rated(setup->profile));
+    double asked = settings->need_iops && ios > 0 ? (double)settings->need_iops : ios;
+    units_human_duration(settings->rated_duration_ns, length, sizeof length);
+    units_human_duration(settings->rated_warm_up_ns, warm_up, sizeof warm_up);
+    fprintf(out, "  rated    %s: %s data IOPS arrive for %s, after %s of warm-up\n",
+            setup->options.preset ? setup->options.preset : RATED_PRESET,
+            count_text((uint64_t)(asked + 0.5)).text, length, warm_up);
+}
+
 static void print_time(const struct run_setup *setup, FILE *out)
 {
     char length[UNITS_TEXT_MAX];
@@ -304,6 +323,7 @@ void run_setup_print(const struct run_setup *setup, const char *engine, FILE *ou
     fprintf(out, "  engine   %s\n", engine);
     fprintf(out, "  seed     %" PRIu64 "%s\n", plan->seed,
             plan->seed_drawn ? " (drawn; --seed repeats it)" : "");
+    print_rated(setup, out);
     print_time(setup, out);
     fprintf(out, "  writes   about %s before the load begins\n",
             size_of(plan->bytes_to_write).text);

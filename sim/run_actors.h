@@ -1,7 +1,7 @@
 /*
  * run_actors.h - the actors of a phase: made, started, waited for, freed.
  *
- * Internal to run*.c.  The coordinator alone calls these.
+ * Internal to run*.c but for run_load_ios().  The coordinator alone calls these.
  */
 #ifndef SIM_RUN_ACTORS_H
 #define SIM_RUN_ACTORS_H
