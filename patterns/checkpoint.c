@@ -2,22 +2,22 @@
  * checkpoint.c - the automatic checkpoint of one database.
  *
  * SQL Server runs one when the recovery interval has passed and, in the simple recovery model, when
- * the log is 70 % full.  Until there is a lazy writer this actor is also the only one that cleans
- * frames, so it runs as well when half the pool is dirty or when somebody waits for a frame.
+ * the log is 70 % full.  Frames are the lazy writer's business.
  *
- * Invariant: it has no state and draws nothing, so the view alone decides.  Right after a
- * checkpoint it rests a moment in every case: one that could not free what is wanted (a long
- * transaction holds the log) must not be repeated at full speed.
+ * Invariant: it has no state and draws nothing, so the view alone decides.  For the sake of the log
+ * it runs only where that can give some back: while a long transaction holds the oldest part, it
+ * looks again and again, and begins when the transaction has ended.
  */
 #include "patterns/pattern.h"
 
-#define LOG_FULL_PERMILLE   700 /* SQL Server: automatic checkpoint at 70 % of the log */
-#define LOG_NEAR_PERMILLE   600
-#define DIRTY_PERMILLE      500 /* stands in for the lazy writer */
-#define DIRTY_NEAR_PERMILLE 400
-#define LOOK_NS             50000000
-#define LOOK_NEAR_NS        10000000
-#define REST_NS             1000000
+#define LOG_FULL_PERMILLE 700 /* SQL Server: automatic checkpoint at 70 % of the log */
+#define LOG_NEAR_PERMILLE 600
+#define LOOK_NS           50000000
+#define LOOK_NEAR_NS      10000000
+#define LOOK_WANTED_NS    1000000 /* somebody waits for log space that a transaction holds */
+#define REST_NS                                                                                    \
+    1000000 /* after any checkpoint: one that freed too little is not                              \
+               repeated at full speed */
 
 static size_t checkpoint_state_size(const void *settings)
 {
@@ -41,16 +41,16 @@ static uint64_t interval_left_ns(const struct pattern_view *view, uint64_t since
     return since_ns < view->checkpoint_interval_ns ? view->checkpoint_interval_ns - since_ns : 0;
 }
 
-static bool pressure(const struct pattern_view *view)
+static bool log_pressure(const struct pattern_view *view)
 {
-    return view->log_used_permille >= LOG_FULL_PERMILLE || view->log_space_wanted ||
-           view->dirty_permille >= DIRTY_PERMILLE || view->frames_wanted;
+    return view->log_used_permille >= LOG_FULL_PERMILLE || view->log_space_wanted;
 }
 
-static bool pressure_near(const struct pattern_view *view)
+static uint64_t look_again_ns(const struct pattern_view *view)
 {
-    return view->log_used_permille >= LOG_NEAR_PERMILLE ||
-           view->dirty_permille >= DIRTY_NEAR_PERMILLE;
+    if (view->log_space_wanted)
+        return LOOK_WANTED_NS;
+    return view->log_used_permille >= LOG_NEAR_PERMILLE ? LOOK_NEAR_NS : LOOK_NS;
 }
 
 static void checkpoint_next(void *state, const struct pattern_view *view, struct op *out)
@@ -58,14 +58,14 @@ static void checkpoint_next(void *state, const struct pattern_view *view, struct
     const uint64_t since_ns =
         view->now_ns > view->last_checkpoint_ns ? view->now_ns - view->last_checkpoint_ns : 0;
     const uint64_t left_ns = interval_left_ns(view, since_ns);
-    uint64_t think_ns = pressure_near(view) ? LOOK_NEAR_NS : LOOK_NS;
+    uint64_t think_ns = look_again_ns(view);
 
     (void)state;
     if (since_ns < REST_NS) {
         *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)(REST_NS - since_ns)};
         return;
     }
-    if (pressure(view) || left_ns == 0) {
+    if ((log_pressure(view) && !view->log_held) || left_ns == 0) {
         *out = (struct op){.kind = OP_CHECKPOINT};
         return;
     }

@@ -21,6 +21,7 @@ enum op_kind {
     OP_AUDIT,      /* read pages from the device, past the pool, and verify them */
     OP_READ_AHEAD, /* read pages ahead: a scan, into the pool */
     OP_CHECKPOINT, /* run a checkpoint of the database */
+    OP_LAZY_WRITE, /* one sweep of the lazy writer over the pool */
     OP_THINK,      /* sleep think_ns */
     OP_YIELD,      /* give the turn away once */
     OP_COMPUTE,    /* burn about compute_cycles CPU cycles */
@@ -51,6 +52,7 @@ struct op {
     unsigned pages_count;
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     int64_t think_ns;
+    bool until_called; /* OP_THINK: also ends when what the pattern serves calls for it */
     int64_t compute_cycles;
     uint64_t due_ns; /* open loop: when it was to begin (run clock), set by the actor; else 0 */
 };
@@ -67,9 +69,10 @@ struct pattern_view {
     const struct pattern_file *files; /* data files that this actor may use */
     unsigned file_count;
     unsigned log_used_permille;  /* of its database */
-    unsigned dirty_permille;     /* of the pool */
+    bool frames_low;             /* the pool's supply of free frames is low */
     bool frames_wanted;          /* somebody waits for a free frame */
     bool log_space_wanted;       /* somebody waits for log space */
+    bool log_held;               /* a checkpoint would give no log space back now */
     uint64_t last_checkpoint_ns; /* end of the last checkpoint */
     uint64_t checkpoint_interval_ns;
 };
@@ -87,6 +90,7 @@ struct pattern {
     const struct opt_section *section; /* NULL: no options */
     bool per_database; /* one actor a database (checkpoint) instead of user_count() */
     bool service;      /* works for the users: runs until the last of them has ended */
+    bool cleans;       /* uses OP_LAZY_WRITE; the pool calls it when frames are short */
     bool audits;       /* uses OP_AUDIT: its actors get a buffer for it */
     /* Number of actors for these settings (SQLIOSim: -1 = min(cpus * 2, 8)). NULL if per_database.
      */

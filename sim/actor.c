@@ -15,15 +15,15 @@ void actor_view(struct actor *actor, struct pattern_view *view)
 {
     struct run *run = actor->run;
     struct database *database = actor->database ? actor->database : &run->databases[0];
-    size_t frames = run->pool.frame_count + run->pool.system_count;
     *view = (struct pattern_view){
         .now_ns = clock_now_ns(run->clock),
         .files = run->pattern_files,
         .file_count = run->file_count,
         .log_used_permille = wal_used_permille(&database->wal),
-        .dirty_permille = (unsigned)(atomic_load(&run->pool.dirty_count) * 1000 / frames),
+        .frames_low = pool_is_low(&run->pool),
         .frames_wanted = atomic_load(&run->pool.waiting) > 0,
         .log_space_wanted = wal_space_wanted(&database->wal),
+        .log_held = !wal_checkpoint_frees(&database->wal),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
         .checkpoint_interval_ns = (uint64_t)run->settings->checkpoint_interval_ns,
     };
@@ -31,15 +31,28 @@ void actor_view(struct actor *actor, struct pattern_view *view)
 
 /* ---- small executors ---- */
 
+/* A service thinks on while the run stops: users may still need it. */
+static bool nobody_needs(const struct actor *actor)
+{
+    struct run *run = actor->run;
+    return actor->service ? atomic_load(&run->users_running) == 0 : run_stopping(run);
+}
+
 static enum task_result think_step(struct actor *actor)
 {
     bool over = clock_now_ns(actor->run->clock) >= actor->think_until_ns;
-    if (over || (run_stopping(actor->run) && !actor->service)) {
+    if (over || nobody_needs(actor)) {
         atomic_store(&actor->sleeping, false);
         return TASK_DONE;
     }
     task_sleep_until(&actor->task, actor->think_until_ns);
     return TASK_PARK;
+}
+
+static enum task_result called(struct actor *actor)
+{
+    atomic_store(&actor->sleeping, false);
+    return TASK_DONE;
 }
 
 static enum task_result think_begin(struct actor *actor)
@@ -49,7 +62,10 @@ static enum task_result think_begin(struct actor *actor)
     actor->think_until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
     actor->execute = think_step;
     atomic_store(&actor->sleeping, true);
-    return think_step(actor);
+    enum task_result result = think_step(actor);
+    if (actor->op.until_called && result == TASK_PARK)
+        actor->execute = called; /* whatever wakes it is a call */
+    return result;
 }
 
 static enum task_result yield_step(struct actor *actor)
@@ -89,6 +105,8 @@ static enum task_result op_begin(struct actor *actor)
         return read_ahead_begin(actor);
     case OP_CHECKPOINT:
         return checkpoint_begin(actor);
+    case OP_LAZY_WRITE:
+        return lazy_write_begin(actor);
     case OP_THINK:
         return think_begin(actor);
     case OP_YIELD:
@@ -196,7 +214,18 @@ static enum task_result actor_step(struct task *task)
 static void actor_finished(struct task *task)
 {
     struct actor *actor = (struct actor *)task;
+    if (actor->pattern->cleans)
+        pool_set_cleaner(&actor->run->pool, NULL);
     run_task_ended(actor->run, !actor->service);
+}
+
+unsigned actor_gather_cap(const struct actor *actor)
+{
+    const struct config_settings *settings = actor->run->settings;
+    if (!settings->use_scatter_gather)
+        return 1;
+    int64_t cap = settings->gather_pages_max;
+    return cap < GATHER_PAGES_MAX ? (unsigned)cap : GATHER_PAGES_MAX;
 }
 
 /* ---- life ---- */
@@ -243,6 +272,10 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         error = scan_init(actor, profile, settings);
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
+    if (!error && pattern->cleans) {
+        error = lazy_write_create(actor);
+        pool_set_cleaner(&run->pool, &actor->task);
+    }
     return error;
 }
 
@@ -253,9 +286,11 @@ void actor_free(struct actor *actor)
     free(actor->audit.buffer);
     free(actor->state);
     free(actor->checkpoint);
+    free(actor->lazy);
     actor->audit.buffer = NULL;
     actor->state = NULL;
     actor->checkpoint = NULL;
+    actor->lazy = NULL;
 }
 
 void actor_start(struct actor *actor)

@@ -2,7 +2,8 @@
  * actor.h - one running pattern: asks it for the next intent and does it, never blocking.
  *
  * An executor is the state machine of one kind of op (transaction.c, page_audit.c, read_ahead.c,
- * checkpoint.c). The actor is a task; its executor's step runs until the op is done or must wait.
+ * checkpoint.c, lazy_write.c). The actor is a task; its executor's step runs until the op is done
+ * or must wait.
  *
  * Threads: an actor belongs to its worker; only `sleeping` is read by the coordinator.
  */
@@ -52,6 +53,7 @@ struct page_audit {
 };
 
 struct checkpoint;
+struct lazy_write;
 
 struct actor {
     struct task task;
@@ -73,6 +75,7 @@ struct actor {
     struct transaction transaction;
     struct page_audit audit;
     struct checkpoint *checkpoint;
+    struct lazy_write *lazy;
     _Atomic bool sleeping;
     uint64_t think_until_ns;
     uint64_t ops;
@@ -98,6 +101,10 @@ enum task_result read_ahead_begin(struct actor *actor);
 enum task_result page_audit_begin(struct actor *actor);
 enum task_result checkpoint_begin(struct actor *actor);
 int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));
+enum task_result lazy_write_begin(struct actor *actor);
+int lazy_write_create(struct actor *actor) __attribute__((warn_unused_result));
+/* Pages of one gather write, by GatherPages and UseScatterGather. */
+unsigned actor_gather_cap(const struct actor *actor);
 
 /* What patterns see. */
 void actor_view(struct actor *actor, struct pattern_view *view);

@@ -10,21 +10,29 @@
  * given back.  After a failed write or flush nothing is given back: the next checkpoint tries
  * again.
  *
+ * A page dirty at the begin that the lazy writer is writing when the sweep comes to it is waited
+ * for: its write may fail, and then the sweep writes it.
+ *
+ * So that it does not flood the device, the sweep pauses by write_pace.h.
+ *
  * When transactions hold the log and the headroom is used up, only the sweep is made, without a
- * record: they may wait for the frames, and the log can be given back only when they have ended.
+ * record: the log can be given back only when they have ended.
  */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/sql_server_version.h"
 #include "sim/actor.h"
 #include "sim/page_change.h"
 #include "sim/rewrite.h"
 #include "sim/run_errors.h"
+#include "sim/write_pace.h"
 #include "verify/syspage_hash.h"
 
 #define CHECKPOINT_RECORDS 3         /* begin, the boot page's change, end */
+#define FRAMES_PER_TURN    512       /* of the sweep; then the others have their turns */
 #define REWRITE_PAUSE_NS   NS_PER_MS /* others give frames back */
 /* A page that cannot be written is quarantined before; then the log is never given back, and the
  * database stops. */
@@ -45,6 +53,7 @@ struct checkpoint {
     enum { FLUSH_IDLE, FLUSH_RUNNING, FLUSH_DONE } flush_state;
     uint32_t flush; /* the ledger's handle of the running flush */
     struct io_req flush_req;
+    struct write_pace pace;
     struct gather *free_gathers;
     struct gather gathers[CHECKPOINT_GATHERS];
 };
@@ -158,6 +167,7 @@ static void gather_finished(struct gather *gather)
     struct actor *actor = gather->context;
     struct checkpoint *c = actor->checkpoint;
     c->writing--;
+    write_pace_returned(&c->pace, gather->count, gather->req.done_ns - gather->req.submit_ns);
     if (gather->result)
         c->failed = gather->result;
     gather->next = c->free_gathers;
@@ -178,6 +188,7 @@ static void gather_send(struct checkpoint *c, enum stream stream)
     gather->actor = c->actor->name;
     gather->context = c->actor;
     c->writing++;
+    write_pace_sent(&c->pace, gather->count);
     writeback_submit(gather);
 }
 
@@ -193,12 +204,40 @@ static bool frame_place(struct checkpoint *c, size_t index, struct data_file **f
     return *file && (*file)->database == c->database;
 }
 
-static unsigned gather_cap(const struct run *run)
+/* Not in the bursts at both ends of a cycle; nor while users wait for the log that we will give
+ * back. */
+static bool must_pause(const struct checkpoint *c)
 {
-    if (!run->settings->use_scatter_gather)
-        return 1;
-    int64_t cap = run->settings->gather_pages_max;
-    return cap < GATHER_PAGES_MAX ? (unsigned)cap : GATHER_PAGES_MAX;
+    bool paced = c->actor->service || !c->actor->run->settings->allow_io_bursts;
+    return paced && write_pace_is_full(&c->pace) && !wal_space_wanted(&c->database->wal);
+}
+
+static enum task_result pause_step(struct actor *actor)
+{
+    if (clock_now_ns(actor->run->clock) >= actor->think_until_ns)
+        return actor_go(actor, sweep);
+    actor->execute = pause_step;
+    task_sleep_until(&actor->task, actor->think_until_ns);
+    return TASK_PARK;
+}
+
+static enum task_result pause_begin(struct actor *actor)
+{
+    relaxed_add(&actor->task.worker->stats.counters.checkpoint_pauses, 1);
+    actor->think_until_ns = clock_now_ns(actor->run->clock) + WRITE_PACE_SLEEP_NS;
+    return pause_step(actor);
+}
+
+/* The frame at the cursor. COLLECT_NOTHING: go on with the next. */
+static enum collect sweep_frame(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct data_file *file;
+    uint32_t page_no;
+    if (!frame_place(c, c->cursor, &file, &page_no))
+        return COLLECT_NOTHING;
+    return writeback_collect_all(c->database, file, page_no, actor_gather_cap(actor),
+                                 c->free_gathers, &c->wait_position, &actor->task);
 }
 
 static enum task_result sweep(struct actor *actor)
@@ -207,28 +246,26 @@ static enum task_result sweep(struct actor *actor)
     struct pool *pool = c->database->pool;
     size_t total = pool->frame_count + pool->system_count;
     show_progress(c, (unsigned)(1 + c->cursor * 999 / total));
-    while (c->cursor < total) {
-        struct data_file *file;
-        uint32_t page_no;
+    actor->execute = sweep;
+    for (unsigned i = 0; i < FRAMES_PER_TURN && c->cursor < total; i++) {
         if (!c->free_gathers)
             return TASK_PARK;
-        if (!frame_place(c, c->cursor, &file, &page_no)) {
-            c->cursor++;
-            continue;
-        }
-        switch (writeback_collect(c->database, file, page_no, gather_cap(actor->run),
-                                  c->free_gathers, &c->wait_position)) {
+        if (must_pause(c))
+            return pause_begin(actor);
+        switch (sweep_frame(actor)) {
         case COLLECT_CLAIMED:
             gather_send(c, STREAM_checkpoint_write);
             break;
         case COLLECT_LOG:
             return actor_go(actor, wait_sweep_log);
+        case COLLECT_BUSY:
+            return TASK_PARK;
         case COLLECT_NOTHING:
             break;
         }
         c->cursor++;
     }
-    return actor_go(actor, drain);
+    return c->cursor < total ? TASK_AGAIN : actor_go(actor, drain);
 }
 
 static enum task_result wait_sweep_log(struct actor *actor)
@@ -375,8 +412,8 @@ static enum task_result wait_end(struct actor *actor)
     struct wal *wal = &c->database->wal;
     if (!wal_wait_durable(wal, c->wait_position, &actor->waiter, &actor->task))
         return wal_failed(wal) ? give_up(actor) : TASK_PARK;
-    enum collect got = writeback_collect(c->database, &c->database->files[0], BOOT_PAGE, 1,
-                                         c->free_gathers, &c->wait_position);
+    enum collect got = writeback_collect_all(c->database, &c->database->files[0], BOOT_PAGE, 1,
+                                             c->free_gathers, &c->wait_position, &actor->task);
     assert(got == COLLECT_CLAIMED); /* nobody else writes the boot page */
     gather_send(c, STREAM_checkpoint_write);
     return actor_go(actor, write_boot);
@@ -434,6 +471,11 @@ int checkpoint_create(struct actor *actor)
         c->gathers[i].next = c->free_gathers;
         c->free_gathers = &c->gathers[i];
     }
+    const struct run *run = actor->run;
+    const struct sql_server_version *version =
+        sql_server_version_at(run->settings->sql_server_version);
+    write_pace_init(&c->pace, run->worker_count, CHECKPOINT_GATHERS * GATHER_PAGES_MAX,
+                    version->checkpoint_slow_ms * NS_PER_MS);
     actor->checkpoint = c;
     return 0;
 }

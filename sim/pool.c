@@ -49,6 +49,11 @@ static void frames_init(struct pool *pool)
         frame->hash_next = *list;
         *list = frame;
     }
+    pool->free_count = pool->frame_count;
+    size_t small = pool->frame_count / 4 < POOL_FREE_MIN ? pool->frame_count / 4 : POOL_FREE_MIN;
+    size_t share = pool->frame_count / POOL_FREE_SHARE;
+    pool->free_target = share > small ? share : small;
+    pool->free_low = pool->free_target / 2;
 }
 
 int pool_create(struct pool *pool, size_t frame_count, size_t system_count)
@@ -145,7 +150,20 @@ static void free_list_put(struct pool *pool, struct frame *frame)
     pthread_mutex_lock(&pool->free_lock);
     frame->hash_next = pool->free_list;
     pool->free_list = frame;
+    atomic_fetch_add(&pool->free_count, 1);
     pthread_mutex_unlock(&pool->free_lock);
+}
+
+static void call_cleaner(struct pool *pool)
+{
+    struct task *cleaner = atomic_load(&pool->cleaner);
+    if (cleaner)
+        task_wake(cleaner);
+}
+
+void pool_set_cleaner(struct pool *pool, struct task *cleaner)
+{
+    atomic_store(&pool->cleaner, cleaner);
 }
 
 static struct frame *free_list_take(struct pool *pool)
@@ -155,13 +173,21 @@ static struct frame *free_list_take(struct pool *pool)
     if (frame) {
         pool->free_list = frame->hash_next;
         frame->hash_next = NULL;
+        atomic_fetch_sub(&pool->free_count, 1);
     }
     pthread_mutex_unlock(&pool->free_lock);
+    if (pool_is_low(pool))
+        call_cleaner(pool);
     return frame;
 }
 
-/* One step of the clock: take the frame if nobody needs it and it had its second chance. A BAD
- * frame may go: the ledger has its page quarantined. */
+static bool is_evictable(const struct frame *frame)
+{
+    /* A BAD frame may go: the ledger has its page quarantined. */
+    return frame->pins == 0 && (frame->state == FRAME_CLEAN || frame->state == FRAME_BAD);
+}
+
+/* One step of the clock: take the frame if nobody needs it and it had its second chance. */
 static bool evict_try(struct pool *pool, struct frame *frame)
 {
     uint64_t key = atomic_load(&frame->key);
@@ -171,8 +197,7 @@ static bool evict_try(struct pool *pool, struct frame *frame)
     pthread_mutex_lock(lock);
     bool taken = false;
     /* The key first: a frame that has another page meanwhile is another partition's. */
-    if (atomic_load(&frame->key) == key && frame->pins == 0 &&
-        (frame->state == FRAME_CLEAN || frame->state == FRAME_BAD)) {
+    if (atomic_load(&frame->key) == key && is_evictable(frame)) {
         if (frame->referenced) {
             frame->referenced = false;
         } else {
@@ -184,41 +209,106 @@ static bool evict_try(struct pool *pool, struct frame *frame)
     return taken;
 }
 
+size_t pool_clock_next(struct pool *pool)
+{
+    return atomic_fetch_add(&pool->clock_hand, 1) % pool->frame_count;
+}
+
 static struct frame *frame_take(struct pool *pool)
 {
     struct frame *frame = free_list_take(pool);
     if (frame)
         return frame;
     for (size_t tries = 0; tries < 2 * pool->frame_count + 1; tries++) {
-        size_t hand = atomic_fetch_add(&pool->clock_hand, 1) % pool->frame_count;
+        size_t hand = pool_clock_next(pool);
         if (evict_try(pool, &pool->frames[hand]))
             return &pool->frames[hand];
     }
     return NULL;
 }
 
-void pool_wake_frame_waiters(struct pool *pool)
+void pool_wake_waiters(struct pool *pool, size_t frames)
 {
     if (atomic_load(&pool->waiting) == 0)
         return;
     pthread_mutex_lock(&pool->free_lock);
-    atomic_store(&pool->waiting, 0);
-    wait_list_wake_all(&pool->frame_waiters);
+    while (frames-- > 0 && wait_list_wake_one(&pool->frame_waiters))
+        atomic_fetch_sub(&pool->waiting, 1);
     pthread_mutex_unlock(&pool->free_lock);
 }
+
+void pool_wake_frame_waiters(struct pool *pool)
+{
+    pool_wake_waiters(pool, SIZE_MAX);
+}
+
+/* ---- the lazy writer's part ---- */
+
+/* Under the partition lock. */
+static enum pool_age age_locked(struct pool *pool, struct frame *frame, bool failed_too)
+{
+    bool dirty = frame->state == FRAME_DIRTY && frame->pins == 0;
+    if (dirty && frame->write_failures && !failed_too)
+        return POOL_AGE_KEPT;
+    if (!dirty && !is_evictable(frame))
+        return POOL_AGE_KEPT;
+    if (frame->referenced) {
+        frame->referenced = false;
+        return POOL_AGE_KEPT;
+    }
+    if (dirty)
+        return POOL_AGE_DIRTY;
+    hash_remove(pool, frame);
+    return POOL_AGE_FREED;
+}
+
+enum pool_age pool_age(struct pool *pool, size_t index, bool failed_too, uint64_t *key)
+{
+    struct frame *frame = &pool->frames[index];
+    enum pool_age age = POOL_AGE_KEPT;
+    *key = atomic_load(&frame->key);
+    if (!*key)
+        return age;
+    pthread_mutex_t *lock = pool_lock_key(pool, *key);
+    pthread_mutex_lock(lock);
+    if (atomic_load(&frame->key) == *key)
+        age = age_locked(pool, frame, failed_too);
+    pthread_mutex_unlock(lock);
+    if (age == POOL_AGE_FREED)
+        free_list_put(pool, frame);
+    return age;
+}
+
+bool pool_free_cold(struct pool *pool, struct frame *frame, uint64_t key)
+{
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    bool cold = atomic_load(&frame->key) == key && is_evictable(frame) && !frame->referenced;
+    if (cold)
+        hash_remove(pool, frame);
+    pthread_mutex_unlock(lock);
+    if (cold)
+        free_list_put(pool, frame);
+    return cold;
+}
+
+/* ---- waiting for a frame ---- */
 
 void pool_wait_for_frame(struct pool *pool, struct task *task)
 {
     pthread_mutex_lock(&pool->free_lock);
-    atomic_fetch_add(&pool->waiting, 1);
-    wait_list_add(&pool->frame_waiters, task);
+    if (atomic_load(&task->wait_list) != &pool->frame_waiters) {
+        atomic_fetch_add(&pool->waiting, 1);
+        wait_list_add(&pool->frame_waiters, task);
+    }
     pthread_mutex_unlock(&pool->free_lock);
     /* What became evictable before the task stood in the list woke nobody: look once more. */
     struct frame *frame = frame_take(pool);
     if (frame) {
         free_list_put(pool, frame);
-        pool_wake_frame_waiters(pool);
+        pool_wake_waiters(pool, 1);
     }
+    call_cleaner(pool);
 }
 
 /* ---- get ---- */
@@ -244,7 +334,7 @@ static enum pool_get frame_use(struct frame *frame, struct task *task, struct fr
 static void free_list_return(struct pool *pool, struct frame *frame)
 {
     free_list_put(pool, frame);
-    pool_wake_frame_waiters(pool);
+    pool_wake_waiters(pool, 1);
 }
 
 /* Under the partition lock: the page is the caller's to fill. */
@@ -353,7 +443,7 @@ void pool_read_done(struct pool *pool, struct frame *frame, bool right, uint64_t
     pthread_mutex_unlock(lock);
     if (!right) {
         free_list_put(pool, frame);
-        pool_wake_frame_waiters(pool);
+        pool_wake_waiters(pool, 1);
     }
 }
 
@@ -363,10 +453,12 @@ void pool_unpin(struct pool *pool, struct frame *frame)
     pthread_mutex_lock(lock);
     assert(frame->pins > 0);
     frame->pins--;
-    bool evictable = frame->pins == 0 && frame->state != FRAME_DIRTY;
+    bool free = frame->pins == 0, dirty = frame->state == FRAME_DIRTY;
     pthread_mutex_unlock(lock);
-    if (evictable)
-        pool_wake_frame_waiters(pool);
+    if (free && !dirty)
+        pool_wake_waiters(pool, 1);
+    else if (free && atomic_load(&pool->waiting) > 0)
+        call_cleaner(pool);
 }
 
 struct frame *pool_add_system(struct pool *pool, uint64_t key)
@@ -407,6 +499,7 @@ void frame_begin_write(struct pool *pool, struct frame *frame)
     (void)pool;
     assert(frame->state == FRAME_DIRTY);
     frame->state = FRAME_WRITING;
+    frame->writer = NULL;
     frame_assert_state(frame);
 }
 

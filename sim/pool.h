@@ -12,7 +12,9 @@
  *  3. Only CLEAN and BAD frames without pins are evicted; system frames never are.
  *  4. generation, lsn and bytes change together, under the partition lock.
  *
- * The pool never writes: cleaning is the writeback's job, so there is no cycle.
+ * The pool never writes: cleaning is the writeback's job, so there is no cycle.  It calls its
+ * cleaner (the lazy writer's task, where there is one) when fewer than free_low frames are free and
+ * when somebody waits for one.
  *
  * Locks: one mutex a partition, protects the hash chains and all fields of the frames in it; a
  * partition lock may be held when the log's lock is taken, never the other way round, and never two
@@ -28,6 +30,10 @@
 
 #define POOL_PARTITIONS         64
 #define POOL_WRITE_FAILURES_MAX 3 /* then the page is quarantined (DESIGN section 6) */
+/* The supply of free frames that the lazy writer keeps: a fiftieth of the pool, of a small pool 32
+ * frames or a quarter of it.  SQL Server's own figure is not published. */
+#define POOL_FREE_SHARE 50
+#define POOL_FREE_MIN   32
 
 enum frame_state { FRAME_FREE, FRAME_READING, FRAME_CLEAN, FRAME_DIRTY, FRAME_WRITING, FRAME_BAD };
 
@@ -42,6 +48,7 @@ struct frame {
     uint64_t generation;
     struct lsn lsn;        /* last change */
     uint64_t first_change; /* log position of the first change since it was clean */
+    const void *writer;    /* WRITING: who claimed it, only to be compared */
     uint8_t *bytes;        /* PAGE_BYTES, aligned */
     struct frame *hash_next;
     struct wait_list waiters; /* for READING or WRITING to end */
@@ -63,6 +70,9 @@ struct pool {
     _Atomic size_t dirty_count; /* DIRTY and WRITING, system frames included */
     pthread_mutex_t free_lock;
     struct frame *free_list; /* linked by hash_next */
+    _Atomic size_t free_count;
+    size_t free_target, free_low;   /* of the lazy writer, in frames */
+    _Atomic(struct task *) cleaner; /* the lazy writer, or NULL */
     struct frame *system_free_list;
     struct wait_list frame_waiters; /* for any frame to become evictable */
     _Atomic size_t waiting;         /* tasks in frame_waiters */
@@ -106,6 +116,31 @@ void pool_unpin(struct pool *pool, struct frame *frame);
 /* A new frame for a system page that is not yet on the device: CLEAN, generation 0, zeroed. */
 struct frame *pool_add_system(struct pool *pool, uint64_t key);
 
+/* ---- the lazy writer's part ---- */
+
+static inline size_t pool_free_count(const struct pool *pool)
+{
+    return atomic_load(&((struct pool *)(uintptr_t)pool)->free_count);
+}
+static inline bool pool_is_low(const struct pool *pool)
+{
+    return pool_free_count(pool) < pool->free_low;
+}
+/* Index of the next frame of the clock. */
+size_t pool_clock_next(struct pool *pool);
+/* One step of the clock at a frame. */
+enum pool_age {
+    POOL_AGE_KEPT,  /* in use, or had its second chance now */
+    POOL_AGE_FREED, /* was clean and cold: it is in the free list */
+    POOL_AGE_DIRTY, /* is dirty and cold: *key is to be written */
+};
+/* failed_too: also a dirty page whose last write failed. */
+enum pool_age pool_age(struct pool *pool, size_t index, bool failed_too, uint64_t *key);
+/* Free the frame if it still has this page, clean and cold; true if so. */
+bool pool_free_cold(struct pool *pool, struct frame *frame, uint64_t key);
+/* The task that is woken when frames are short; NULL: nobody. */
+void pool_set_cleaner(struct pool *pool, struct task *cleaner);
+
 pthread_mutex_t *frame_lock(struct pool *pool, const struct frame *frame);
 /* Under the partition lock: */
 struct frame *pool_find_locked(struct pool *pool, uint64_t key);
@@ -115,7 +150,10 @@ void frame_begin_write(struct pool *pool, struct frame *frame);
 /* ok: CLEAN; else DIRTY again, or BAD after POOL_WRITE_FAILURES_MAX.  Wakes the waiters. */
 void frame_end_write(struct pool *pool, struct frame *frame, bool ok);
 void frame_assert_state(const struct frame *frame);
-/* Wake tasks that wait for an evictable frame. */
-void pool_wake_frame_waiters(struct pool *pool);
+/* Wake tasks that wait for an evictable frame, in their order: as many as frames became free, for a
+ * frame serves one.  Who is woken and needs none after all gives nothing on: the lazy writer looks
+ * after those that still wait. */
+void pool_wake_waiters(struct pool *pool, size_t frames);
+void pool_wake_frame_waiters(struct pool *pool); /* all */
 
 #endif

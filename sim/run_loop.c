@@ -21,10 +21,17 @@ void run_task_started(struct run *run, bool user)
         atomic_fetch_add(&run->users_running, 1);
 }
 
+static void wake_sleepers(struct run *run)
+{
+    for (unsigned i = 0; i < run->actor_count; i++)
+        if (atomic_load(&run->actors[i]->sleeping))
+            task_wake(&run->actors[i]->task);
+}
+
 void run_task_ended(struct run *run, bool user)
 {
-    if (user)
-        atomic_fetch_sub(&run->users_running, 1);
+    if (user && atomic_fetch_sub(&run->users_running, 1) == 1)
+        wake_sleepers(run); /* the services end with the last user */
     pthread_mutex_lock(&run->idle_lock);
     if (atomic_fetch_sub(&run->tasks_running, 1) == 1)
         pthread_cond_signal(&run->idle);
@@ -38,9 +45,7 @@ void run_stop(struct run *run, enum run_stop why)
     int going = RUN_GOING;
     if (!atomic_compare_exchange_strong(&run->stop, &going, why))
         return;
-    for (unsigned i = 0; i < run->actor_count; i++)
-        if (atomic_load(&run->actors[i]->sleeping))
-            task_wake(&run->actors[i]->task);
+    wake_sleepers(run);
 }
 
 bool run_interrupted(const struct run *run)

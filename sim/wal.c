@@ -240,6 +240,14 @@ static bool checkpoint_frees(struct wal *wal)
     return oldest < head && !held;
 }
 
+bool wal_checkpoint_frees(struct wal *wal)
+{
+    pthread_mutex_lock(&wal->lock);
+    bool frees = checkpoint_frees(wal);
+    pthread_mutex_unlock(&wal->lock);
+    return frees;
+}
+
 enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes)
 {
     pthread_mutex_lock(&wal->lock);
@@ -351,6 +359,18 @@ bool wal_wait_durable(struct wal *wal, uint64_t position, struct wal_waiter *wai
     }
     pthread_mutex_unlock(&wal->lock);
     return durable;
+}
+
+void wal_wait_forget(struct wal *wal, struct wal_waiter *waiter)
+{
+    pthread_mutex_lock(&wal->lock);
+    struct wal_waiter **link = &wal->waiters;
+    while (*link && *link != waiter)
+        link = &(*link)->next;
+    if (*link)
+        *link = waiter->next;
+    waiter->queued = false;
+    pthread_mutex_unlock(&wal->lock);
 }
 
 /* ---- life ---- */

@@ -159,6 +159,8 @@ int wal_append(struct wal *wal, struct xact *xact, const struct log_record *reco
  * is, or when the log failed. */
 bool wal_wait_durable(struct wal *wal, uint64_t position, struct wal_waiter *waiter,
                       struct task *task);
+/* Wait no longer: the waiter may be used for another log. */
+void wal_wait_forget(struct wal *wal, struct wal_waiter *waiter);
 static inline bool wal_is_durable(const struct wal *wal, uint64_t position)
 {
     return atomic_load(&((struct wal *)(uintptr_t)wal)->durable_end) > position;
@@ -179,6 +181,8 @@ enum wal_room {
 enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes);
 /* A checkpoint is complete: records before min_position are not needed any more. */
 void wal_release(struct wal *wal, uint64_t min_position);
+/* Would a checkpoint give a VLF back?  Not while an active transaction began in the oldest one. */
+bool wal_checkpoint_frees(struct wal *wal);
 unsigned wal_used_permille(struct wal *wal);
 bool wal_space_wanted(struct wal *wal);
 /* Most bytes a transaction may reserve (half the usable log). */

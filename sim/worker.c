@@ -236,6 +236,19 @@ void wait_list_wake_all(struct wait_list *list)
     }
 }
 
+bool wait_list_wake_one(struct wait_list *list)
+{
+    struct task *task = list->head;
+    if (!task)
+        return false;
+    list->head = task->wait_next;
+    if (!list->head)
+        list->tail = NULL;
+    atomic_store(&task->wait_list, NULL);
+    task_wake(task);
+    return true;
+}
+
 /* ---- turns ---- */
 
 static void task_run(struct worker *worker, struct task *task)

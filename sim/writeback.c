@@ -8,64 +8,118 @@
 
 /* ---- claiming dirty frames ---- */
 
-/* Claim the page if it is dirty and its log is durable.  One whose write failed goes alone, so that
- * a single bad page does not take the others of its gather into quarantine. */
-static enum collect claim(struct database *database, struct data_file *file, uint32_t page_no,
-                          bool neighbour, struct page_image *image, uint64_t *position)
+/* Who claims what. */
+struct claimer {
+    struct database *database;
+    struct data_file *file;
+    bool system;       /* system pages, too */
+    struct task *task; /* waits for another's write; NULL: does not */
+    uint64_t position; /* COLLECT_LOG: what must be durable */
+};
+
+static enum collect claim_frame(struct claimer *by, struct frame *frame, struct page_image *image)
 {
-    uint64_t key = page_key(file->file.mark.file_uid, page_no);
-    pthread_mutex_t *lock = pool_lock_key(database->pool, key);
-    pthread_mutex_lock(lock);
-    enum collect result = COLLECT_NOTHING;
-    struct frame *frame = pool_find_locked(database->pool, key);
-    if (frame && frame->state == FRAME_DIRTY && !(neighbour && frame->write_failures)) {
-        if (!lsn_is_zero(frame->lsn) && !wal_is_durable(&database->wal, lsn_position(frame->lsn))) {
-            *position = lsn_position(frame->lsn);
-            result = COLLECT_LOG;
-        } else {
-            frame_begin_write(database->pool, frame);
-            *image = (struct page_image){.bytes = frame->bytes,
-                                         .generation = frame->generation,
-                                         .lsn = frame->lsn,
-                                         .frame = frame,
-                                         .actor = frame->actor};
-            result = COLLECT_CLAIMED;
-        }
+    struct database *database = by->database;
+    if (frame->state == FRAME_WRITING && by->task && frame->writer != by->task) {
+        wait_list_add(&frame->waiters, by->task);
+        return COLLECT_BUSY;
     }
+    if (frame->state != FRAME_DIRTY)
+        return COLLECT_NOTHING;
+    if (!lsn_is_zero(frame->lsn) && !wal_is_durable(&database->wal, lsn_position(frame->lsn))) {
+        by->position = lsn_position(frame->lsn);
+        return COLLECT_LOG;
+    }
+    frame_begin_write(database->pool, frame);
+    frame->writer = by->task;
+    *image = (struct page_image){.bytes = frame->bytes,
+                                 .generation = frame->generation,
+                                 .lsn = frame->lsn,
+                                 .frame = frame,
+                                 .actor = frame->actor};
+    return COLLECT_CLAIMED;
+}
+
+/* Claim the page if it is dirty and its log is durable. */
+static enum collect claim(struct claimer *by, uint32_t page_no, struct page_image *image)
+{
+    struct pool *pool = by->database->pool;
+    uint64_t key = page_key(by->file->file.mark.file_uid, page_no);
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    struct frame *frame = pool_find_locked(pool, key);
+    enum collect result = COLLECT_NOTHING;
+    if (frame && (by->system || !frame->system))
+        result = claim_frame(by, frame, image);
     pthread_mutex_unlock(lock);
     return result;
 }
 
-enum collect writeback_collect(struct database *database, struct data_file *file, uint32_t page_no,
-                               unsigned cap, struct gather *gather, uint64_t *position)
+/* A neighbour is not waited for.  One whose write failed goes alone, so that a single bad page does
+ * not take the others of its gather into quarantine. */
+static bool claim_neighbour(const struct claimer *by, uint32_t page_no, struct page_image *image)
+{
+    struct pool *pool = by->database->pool;
+    uint64_t key = page_key(by->file->file.mark.file_uid, page_no);
+    struct claimer hasty = *by;
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    struct frame *frame = pool_find_locked(pool, key);
+    bool fit = frame && frame->state == FRAME_DIRTY && !frame->write_failures &&
+               (by->system || !frame->system);
+    bool claimed = fit && claim_frame(&hasty, frame, image) == COLLECT_CLAIMED;
+    pthread_mutex_unlock(lock);
+    return claimed;
+}
+
+static enum collect collect(struct claimer *by, uint32_t page_no, unsigned cap,
+                            struct gather *gather)
 {
     assert(cap >= 1 && cap <= GATHER_PAGES_MAX);
     struct page_image first;
-    enum collect result = claim(database, file, page_no, false, &first, position);
+    enum collect result = claim(by, page_no, &first);
     if (result != COLLECT_CLAIMED)
         return result;
     if (first.frame->write_failures)
         cap = 1;
     struct page_image *images = gather->images;
-    uint64_t ignored;
     unsigned backward = 0, forward = 0;
     images[0] = first;
-    while (1 + forward < cap && page_no + forward + 1 < file->file.size_pages &&
-           claim(database, file, page_no + forward + 1, true, &images[1 + forward], &ignored) ==
-               COLLECT_CLAIMED)
+    while (1 + forward < cap && page_no + forward + 1 < by->file->file.size_pages &&
+           claim_neighbour(by, page_no + forward + 1, &images[1 + forward]))
         forward++;
     struct page_image before[GATHER_PAGES_MAX];
     while (1 + forward + backward < cap && page_no > backward &&
-           claim(database, file, page_no - backward - 1, true, &before[backward], &ignored) ==
-               COLLECT_CLAIMED)
+           claim_neighbour(by, page_no - backward - 1, &before[backward]))
         backward++;
     memmove(&images[backward], &images[0], (1 + forward) * sizeof images[0]);
     for (unsigned i = 0; i < backward; i++)
         images[i] = before[backward - 1 - i];
-    gather->file = file;
+    gather->file = by->file;
     gather->first_page = page_no - backward;
     gather->count = 1 + forward + backward;
     return COLLECT_CLAIMED;
+}
+
+enum collect writeback_collect(struct database *database, struct data_file *file, uint32_t page_no,
+                               unsigned cap, struct gather *gather, uint64_t *position)
+{
+    struct claimer by = {.database = database, .file = file};
+    enum collect result = collect(&by, page_no, cap, gather);
+    if (result == COLLECT_LOG)
+        *position = by.position;
+    return result;
+}
+
+enum collect writeback_collect_all(struct database *database, struct data_file *file,
+                                   uint32_t page_no, unsigned cap, struct gather *gather,
+                                   uint64_t *position, struct task *task)
+{
+    struct claimer by = {.database = database, .file = file, .system = true, .task = task};
+    enum collect result = collect(&by, page_no, cap, gather);
+    if (result == COLLECT_LOG)
+        *position = by.position;
+    return result;
 }
 
 /* ---- completion ---- */
@@ -127,7 +181,7 @@ static void gather_done(struct io_req *req)
         page_settled(gather, i, ok);
     if (ok)
         relaxed_add(&gather->worker->stats.counters.pages_written, gather->count);
-    pool_wake_frame_waiters(gather->file->database->pool);
+    pool_wake_waiters(gather->file->database->pool, gather->count);
     gather->done(gather);
 }
 

@@ -6,6 +6,9 @@
  * SQL Server's merge rule: from one dirty page forward, then backward, while the neighbour is
  * dirty, may be latched at once and its log is durable, up to the cap.
  *
+ * System pages are written by the checkpoint alone (writeback_collect_all), which changes and
+ * writes the boot page in one go.
+ *
  * After a failed write: one retry at once, then the next checkpoints write each page alone;
  * quarantined after three failures (pool.h).  Until a write succeeds the pages are indeterminate.
  *
@@ -53,9 +56,15 @@ enum collect {
     COLLECT_NOTHING, /* not dirty any more, or being written */
     COLLECT_LOG,     /* the log must be durable to *position first */
     COLLECT_CLAIMED, /* gather is filled: submit it */
+    COLLECT_BUSY,    /* somebody else writes it; the task is woken at the end of that */
 };
 enum collect writeback_collect(struct database *database, struct data_file *file, uint32_t page_no,
                                unsigned cap, struct gather *gather, uint64_t *position);
+/* For the checkpoint: system pages, too; and a page that another task is writing is waited for,
+ * since its write may fail. */
+enum collect writeback_collect_all(struct database *database, struct data_file *file,
+                                   uint32_t page_no, unsigned cap, struct gather *gather,
+                                   uint64_t *position, struct task *task);
 /* count, images, file, first_page, stream, worker and done are set. */
 void writeback_submit(struct gather *gather);
 

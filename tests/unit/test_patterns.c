@@ -127,6 +127,7 @@ static void assert_op_fits(const struct op *op, const struct pattern_view *view)
         break;
     case OP_YIELD:
     case OP_CHECKPOINT:
+    case OP_LAZY_WRITE:
         break;
     default:
         fail_msg("unknown kind %d", (int)op->kind);
@@ -308,7 +309,7 @@ static void users_with_other_seed_or_number_act_differently(void **state)
     for (size_t i = 0; i < patterns_count; i++) {
         const struct pattern *pattern = pattern_at(i);
 
-        if (pattern->per_database)
+        if (pattern->service)
             continue; /* draws nothing */
         assert_true(equal_ops(pattern->name, 15, 0) < 300);
         assert_true(equal_ops(pattern->name, 14, 1) < 300);
@@ -952,26 +953,46 @@ static void checkpoint_runs_when_the_log_is_70_percent_full(void **state)
     assert_int_equal(checkpoint_in(&view).kind, OP_CHECKPOINT);
 }
 
-static void checkpoint_runs_when_log_space_or_frames_are_wanted(void **state)
+static void checkpoint_runs_when_log_space_is_wanted(void **state)
 {
     struct pattern_view view = view_of(one_file, 1);
 
     (void)state;
     view.log_space_wanted = true;
     assert_int_equal(checkpoint_in(&view).kind, OP_CHECKPOINT);
-    view.log_space_wanted = false;
-    view.frames_wanted = true;
-    assert_int_equal(checkpoint_in(&view).kind, OP_CHECKPOINT);
 }
 
-static void checkpoint_runs_when_half_the_pool_is_dirty(void **state)
+static void frames_are_not_the_checkpoints_business(void **state)
 {
     struct pattern_view view = view_of(one_file, 1);
 
     (void)state;
-    view.dirty_permille = 499;
+    view.frames_wanted = view.frames_low = true;
     assert_int_equal(checkpoint_in(&view).kind, OP_THINK);
-    view.dirty_permille = 500;
+}
+
+/* A long transaction in the oldest part of the log: a checkpoint would give nothing back. */
+static void checkpoint_for_the_log_waits_until_it_can_give_some_back(void **state)
+{
+    struct pattern_view view = view_of(one_file, 1);
+
+    (void)state;
+    view.log_space_wanted = true;
+    view.log_used_permille = 1000;
+    view.log_held = true;
+    assert_int_equal(checkpoint_in(&view).kind, OP_THINK);
+    assert_true(checkpoint_in(&view).think_ns == MS);
+    view.log_held = false;
+    assert_int_equal(checkpoint_in(&view).kind, OP_CHECKPOINT);
+}
+
+static void checkpoint_of_the_interval_does_not_ask_for_the_log(void **state)
+{
+    struct pattern_view view = view_of(one_file, 1);
+
+    (void)state;
+    view.log_held = true;
+    view.now_ns = view.last_checkpoint_ns + view.checkpoint_interval_ns;
     assert_int_equal(checkpoint_in(&view).kind, OP_CHECKPOINT);
 }
 
@@ -1005,9 +1026,6 @@ static void checkpoint_looks_more_often_near_a_threshold(void **state)
     assert_true(checkpoint_in(&view).think_ns == 50 * MS);
     view.log_used_permille = 650;
     assert_true(checkpoint_in(&view).think_ns == 10 * MS);
-    view.log_used_permille = 0;
-    view.dirty_permille = 450;
-    assert_true(checkpoint_in(&view).think_ns == 10 * MS);
 }
 
 /* A checkpoint that could not free the log must not be repeated at full speed. */
@@ -1020,6 +1038,63 @@ static void checkpoint_rests_after_a_checkpoint(void **state)
     view.log_used_permille = 1000;
     view.last_checkpoint_ns = view.now_ns;
     assert_int_equal(checkpoint_in(&view).kind, OP_THINK);
+}
+
+/* ---- LazyWriter ---- */
+
+static void lazy_writer_sleeps_a_second_until_it_is_called(void **state)
+{
+    struct pattern_view view = view_of(one_file, 1);
+    struct actor actor = actor_settings("LazyWriter");
+
+    (void)state;
+    actor_start(&actor, 51, 0);
+    for (int i = 0; i < 3; i++) {
+        struct op op = next(&actor, &view);
+        assert_int_equal(op.kind, OP_THINK);
+        assert_true(op.think_ns == 1000 * MS);
+        assert_true(op.until_called);
+    }
+    actor_free(&actor);
+}
+
+static enum op_kind first_intent_of_lazy_writer(const struct pattern_view *view)
+{
+    struct actor actor = actor_settings("LazyWriter");
+
+    actor_start(&actor, 51, 0);
+    const enum op_kind kind = next(&actor, view).kind;
+    actor_free(&actor);
+    return kind;
+}
+
+static void lazy_writer_sweeps_when_frames_are_short(void **state)
+{
+    struct pattern_view view = view_of(one_file, 1);
+
+    (void)state;
+    view.frames_low = true;
+    assert_int_equal(first_intent_of_lazy_writer(&view), OP_LAZY_WRITE);
+    view.frames_low = false;
+    view.frames_wanted = true;
+    assert_int_equal(first_intent_of_lazy_writer(&view), OP_LAZY_WRITE);
+}
+
+static void lazy_writer_rests_after_a_sweep_that_did_not_help(void **state)
+{
+    struct pattern_view view = view_of(one_file, 1);
+    struct actor actor = actor_settings("LazyWriter");
+
+    (void)state;
+    view.frames_wanted = true;
+    actor_start(&actor, 51, 0);
+    assert_int_equal(next(&actor, &view).kind, OP_LAZY_WRITE);
+    const struct op rest = next(&actor, &view);
+    assert_int_equal(rest.kind, OP_THINK);
+    assert_true(rest.think_ns == MS);
+    assert_false(rest.until_called); /* calls come all the time */
+    assert_int_equal(next(&actor, &view).kind, OP_LAZY_WRITE);
+    actor_free(&actor);
 }
 
 int main(void)
@@ -1068,12 +1143,17 @@ int main(void)
         cmocka_unit_test(audit_reads_all_files_in_turn_and_wraps),
         cmocka_unit_test(audit_users_start_at_random_places),
         cmocka_unit_test(checkpoint_runs_when_the_log_is_70_percent_full),
-        cmocka_unit_test(checkpoint_runs_when_log_space_or_frames_are_wanted),
-        cmocka_unit_test(checkpoint_runs_when_half_the_pool_is_dirty),
+        cmocka_unit_test(checkpoint_runs_when_log_space_is_wanted),
+        cmocka_unit_test(frames_are_not_the_checkpoints_business),
+        cmocka_unit_test(checkpoint_for_the_log_waits_until_it_can_give_some_back),
+        cmocka_unit_test(checkpoint_of_the_interval_does_not_ask_for_the_log),
         cmocka_unit_test(checkpoint_runs_when_the_interval_has_passed),
         cmocka_unit_test(checkpoint_without_interval_waits_for_pressure),
         cmocka_unit_test(checkpoint_looks_more_often_near_a_threshold),
         cmocka_unit_test(checkpoint_rests_after_a_checkpoint),
+        cmocka_unit_test(lazy_writer_sleeps_a_second_until_it_is_called),
+        cmocka_unit_test(lazy_writer_sweeps_when_frames_are_short),
+        cmocka_unit_test(lazy_writer_rests_after_a_sweep_that_did_not_help),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,14 @@ static enum collect collect(struct core *core, uint32_t page_no, unsigned cap,
     return writeback_collect(core->db, core->data, page_no, cap, gather, &position);
 }
 
+/* As the checkpoint does. */
+static enum collect collect_all(struct core *core, uint32_t page_no, struct gather *gather,
+                                struct task *task)
+{
+    uint64_t position;
+    return writeback_collect_all(core->db, core->data, page_no, 1, gather, &position, task);
+}
+
 static void send(struct core *core, struct sender *sender)
 {
     struct gather *gather = &sender->gather;
@@ -258,6 +266,48 @@ static void a_page_is_not_written_twice_at_once(void **state)
     core_end(&core);
 }
 
+/* A checkpoint must know how another's write of a page ends: it may fail. */
+static void the_checkpoint_waits_for_a_page_that_another_writes(void **state)
+{
+    (void)state;
+    struct core core;
+    struct probe checkpoint;
+    struct sender *sender = calloc(1, sizeof *sender);
+    struct gather *gather = calloc(1, sizeof *gather);
+    begin(&core);
+    probe_init(&checkpoint, core.worker);
+    dirty_range(&core, 100, 100);
+    assert_int_equal(collect(&core, 100, 1, &sender->gather), COLLECT_CLAIMED);
+    send(&core, sender);
+    assert_int_equal(collect_all(&core, 100, gather, &checkpoint.task), COLLECT_BUSY);
+    core_settle(&core);
+    assert_int_equal(checkpoint.turns, 1);
+    assert_int_equal(collect_all(&core, 100, gather, &checkpoint.task), COLLECT_NOTHING);
+    free(gather);
+    free(sender);
+    core_end(&core);
+}
+
+static void the_checkpoint_does_not_wait_for_its_own_writes(void **state)
+{
+    (void)state;
+    struct core core;
+    struct probe checkpoint;
+    struct sender *sender = calloc(1, sizeof *sender);
+    struct gather *gather = calloc(1, sizeof *gather);
+    begin(&core);
+    probe_init(&checkpoint, core.worker);
+    dirty_range(&core, 100, 100);
+    assert_int_equal(collect_all(&core, 100, &sender->gather, &checkpoint.task), COLLECT_CLAIMED);
+    send(&core, sender);
+    assert_int_equal(collect_all(&core, 100, gather, &checkpoint.task), COLLECT_NOTHING);
+    core_settle(&core);
+    assert_int_equal(checkpoint.turns, 0);
+    free(gather);
+    free(sender);
+    core_end(&core);
+}
+
 static void the_log_must_be_durable_first(void **state)
 {
     (void)state;
@@ -349,7 +399,10 @@ static void the_image_of_a_system_page_is_kept_as_acknowledged(void **state)
     pthread_mutex_lock(frame_lock(&core.run->pool, pfs));
     frame_mark_dirty(&core.run->pool, pfs, durable_lsn(&core));
     pthread_mutex_unlock(frame_lock(&core.run->pool, pfs));
-    collect_and_send(&core, 1, 1, sender);
+    assert_int_equal(collect(&core, 1, 1, &sender->gather), COLLECT_NOTHING); /* not for others */
+    assert_int_equal(collect_all(&core, 1, &sender->gather, NULL), COLLECT_CLAIMED);
+    send(&core, sender);
+    core_settle(&core);
     syspage_images_copy(core.data, 1, &images);
     assert_true(images.has_acked);
     read_file(&core, 1, page);
@@ -513,6 +566,8 @@ int main(void)
         cmocka_unit_test(a_gather_ends_with_the_file),
         cmocka_unit_test(a_page_that_is_not_dirty_is_not_written),
         cmocka_unit_test(a_page_is_not_written_twice_at_once),
+        cmocka_unit_test(the_checkpoint_waits_for_a_page_that_another_writes),
+        cmocka_unit_test(the_checkpoint_does_not_wait_for_its_own_writes),
         cmocka_unit_test(the_log_must_be_durable_first),
         cmocka_unit_test(the_image_on_disk_carries_generation_lsn_and_checksums),
         cmocka_unit_test(the_ledger_follows_a_write_through_write),
