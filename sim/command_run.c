@@ -470,6 +470,15 @@ static void log_report(struct run *run, const struct report *report)
     run_log(run, SUMMARY_USER, EVENT_HERE, "RESULT: %s", report->result);
 }
 
+/* What was written during the run and is not whole. */
+static void add_problems(const struct session *s, struct report *report)
+{
+    char text[SERIES_MESSAGE_MAX];
+    report_problem_add(report, SERIES_FILE_NAME, series_problem(&s->watch.series, text));
+    report_problem_add(report, ERROR_LOG_NAME,
+                       s->logging && s->log.failed ? "lacks entries: writing it failed" : NULL);
+}
+
 /* Write every report; the exit code. */
 static int report_run(struct session *s)
 {
@@ -485,6 +494,7 @@ static int report_run(struct session *s)
     report.out_dir = s->result.path;
     int exit_code = report.exit_code;
     log_report(&s->run, &report);
+    add_problems(s, &report);
     error = result_dir_write(&s->result, &report, message);
     if (error) {
         fprintf(stderr, "error: %s\n", message);

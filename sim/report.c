@@ -263,6 +263,15 @@ int report_freeze(struct report *report, const struct run *run, const char *comm
     return 0;
 }
 
+void report_problem_add(struct report *report, const char *name, const char *text)
+{
+    if (!text || report->problem_count == REPORT_PROBLEMS_MAX)
+        return;
+    struct report_problem *problem = &report->problems[report->problem_count++];
+    problem->name = name;
+    snprintf(problem->text, sizeof problem->text, "%s", text);
+}
+
 void report_free(struct report *report)
 {
     free(report->stats);

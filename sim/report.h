@@ -45,13 +45,23 @@ struct report_file {
     uint64_t drive_idle_ms;               /* of this run's time */
 };
 
+/* What became of a file of the result folder that has something missing. */
+#define REPORT_PROBLEMS_MAX 16
+#define REPORT_PROBLEM_MAX  256
+struct report_problem {
+    const char *name;              /* constant */
+    char text[REPORT_PROBLEM_MAX]; /* "could not be written: No space left on device" */
+};
+
 struct report {
-    const struct run *run; /* after the run ended: const */
-    const char *command;   /* the command line */
-    const char *label;     /* or NULL */
-    const char *out_dir;   /* result folder, or NULL */
-    const char *version;   /* of the program */
-    int interrupted;       /* signal number or 0 */
+    const struct run *run;                               /* after the run ended: const */
+    const char *command;                                 /* the command line */
+    const char *label;                                   /* or NULL */
+    const char *out_dir;                                 /* result folder, or NULL */
+    struct report_problem problems[REPORT_PROBLEMS_MAX]; /* of writing results: the last lines */
+    unsigned problem_count;
+    const char *version; /* of the program */
+    int interrupted;     /* signal number or 0 */
     bool complete;
     struct environment environment;
     struct stats *stats; /* merged */
@@ -71,6 +81,8 @@ struct report {
 
 int report_freeze(struct report *report, const struct run *run, const char *command, int signal)
     __attribute__((warn_unused_result));
+/* A result file is not whole: the text that is printed last says so.  text NULL: it is. */
+void report_problem_add(struct report *report, const char *name, const char *text);
 void report_free(struct report *report);
 const char *report_version(void); /* of the program */
 

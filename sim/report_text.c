@@ -175,6 +175,27 @@ static void write_files(const struct report *report, FILE *out)
     fputc('\n', out);
 }
 
+static bool is_whole(const struct report *report, const char *name)
+{
+    for (unsigned i = 0; i < report->problem_count; i++)
+        if (strcmp(report->problems[i].name, name) == 0)
+            return false;
+    return true;
+}
+
+/* The reports that are there, then what is not, or not whole. */
+static void write_reports(const struct report *report, FILE *out)
+{
+    for (size_t i = 0; i < report_writers_count; i++) {
+        const char *name = report_writers[i]->file_name;
+        if (name && is_whole(report, name))
+            fprintf(out, "report  %s/%s\n", report->out_dir, name);
+    }
+    for (unsigned i = 0; i < report->problem_count; i++)
+        fprintf(out, "report  INCOMPLETE: %s/%s %s\n", report->out_dir, report->problems[i].name,
+                report->problems[i].text);
+}
+
 int report_text_verdict(const struct report *report, FILE *out)
 {
     if (report->run->message[0])
@@ -183,9 +204,8 @@ int report_text_verdict(const struct report *report, FILE *out)
     write_axis("DURABILITY", &report->durability, out);
     write_axis("SPEED", &report->speed, out);
     fprintf(out, "%-11s %s\n", "RESULT", report->result);
-    for (size_t i = 0; i < report_writers_count && report->out_dir; i++)
-        if (report_writers[i]->file_name)
-            fprintf(out, "report  %s/%s\n", report->out_dir, report_writers[i]->file_name);
+    if (report->out_dir)
+        write_reports(report, out);
     write_files(report, out);
     return ferror(out) ? -EIO : 0;
 }

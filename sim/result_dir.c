@@ -306,14 +306,21 @@ static void sync_directory(const char *path)
     close(fd);
 }
 
-int result_dir_write(const struct result_dir *dir, const struct report *report,
+int result_dir_write(const struct result_dir *dir, struct report *report,
                      char message[RESULT_MESSAGE_MAX])
 {
     int first = 0;
     for (size_t i = 0; i < report_writers_count; i++) {
+        char why[RESULT_MESSAGE_MAX], problem[REPORT_PROBLEM_MAX];
         if (!report_writers[i]->file_name)
             continue;
-        int error = write_one(dir->path, report_writers[i], report, message);
+        int error = write_one(dir->path, report_writers[i], report, why);
+        if (!error)
+            continue;
+        snprintf(problem, sizeof problem, "could not be written: %s", strerror(-error));
+        report_problem_add(report, report_writers[i]->file_name, problem);
+        if (!first)
+            memcpy(message, why, sizeof why);
         first = first ? first : error;
     }
     sync_directory(dir->path);

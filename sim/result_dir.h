@@ -41,8 +41,9 @@ int result_dir_check(const struct result_place *place, char message[RESULT_MESSA
 /* Create it.  -EINVAL ..: message says why and what to do; nothing was created. */
 int result_dir_create(struct result_dir *dir, const struct result_place *place,
                       char message[RESULT_MESSAGE_MAX]) __attribute__((warn_unused_result));
-/* Let every writer that has a file name write its file.  0 or -errno with the message set. */
-int result_dir_write(const struct result_dir *dir, const struct report *report,
+/* Let every writer that has a file name write its file; one that fails does not keep the others,
+ * and is entered in report->problems.  0 or the first -errno with a message. */
+int result_dir_write(const struct result_dir *dir, struct report *report,
                      char message[RESULT_MESSAGE_MAX]) __attribute__((warn_unused_result));
 /* Remove our files from a result folder, and the folder if it is empty then.  *kept counts entries
  * that are not ours.  0 or -errno. */
