@@ -90,8 +90,10 @@ static bool fold(struct findings *findings, const struct finding *finding)
     struct finding *known = find_known(findings, finding);
     if (severity_of(finding->verdict) == SEVERITY_INTEGRITY)
         return known || is_quarantined(findings, finding);
-    bool one_by_one = finding->verdict == VERDICT_read_retry &&
-                      findings->by_verdict[finding->verdict] < FINDINGS_RETRIES_MAX;
+    bool one_by_one =
+        (finding->verdict == VERDICT_read_retry || finding->verdict == VERDICT_stalled_io ||
+         finding->verdict == VERDICT_host_pause) &&
+        findings->by_verdict[finding->verdict] < FINDINGS_SINGLE_MAX;
     if (!known || one_by_one)
         return false;
     known->times++;
@@ -101,10 +103,14 @@ static bool fold(struct findings *findings, const struct finding *finding)
 
 /* ---- a new event ---- */
 
-static bool wants_evidence(struct findings *findings, const struct finding *finding)
+static bool wants_evidence(struct findings *findings, const struct finding *finding,
+                           const struct finding_images *images)
 {
     if (!findings->evidence_dir)
         return false;
+    bool minor = finding->verdict == VERDICT_stalled_io || finding->verdict == VERDICT_host_pause;
+    if (minor && !images)
+        return false; /* its line says it all */
     if (severity_of(finding->verdict) != SEVERITY_INTEGRITY)
         return true; /* there are few: they are folded */
     return findings->evidence_count < EVIDENCE_EVENTS_MAX && ++findings->evidence_count;
@@ -175,8 +181,8 @@ static bool stops_the_run(const struct findings *findings, const struct finding 
            (severity == SEVERITY_INTEGRITY || severity == SEVERITY_IO_ERROR);
 }
 
-void finding_report_at(struct findings *findings, const struct finding *finding,
-                       const struct finding_images *images, struct event_place place)
+unsigned finding_report_at(struct findings *findings, const struct finding *finding,
+                           const struct finding_images *images, struct event_place place)
 {
     assert(finding->verdict != VERDICT_NONE && finding->verdict < VERDICT_COUNT);
     struct finding event = *finding;
@@ -187,18 +193,27 @@ void finding_report_at(struct findings *findings, const struct finding *finding,
     pthread_mutex_lock(&findings->lock);
     bool folded = fold(findings, &event);
     struct finding *entry = folded ? NULL : enter(findings, &event);
-    bool evidence = entry && wants_evidence(findings, &event);
+    bool evidence = entry && wants_evidence(findings, &event, images);
     if (!folded)
         quarantine(findings, &event);
     pthread_mutex_unlock(&findings->lock);
     if (folded)
-        return;
+        return 0;
     if (evidence)
         write_evidence(findings, &event, entry, images);
     if (entry && findings->announce)
         findings->announce(findings->context, &event);
     if (findings->stop && stops_the_run(findings, &event))
         findings->stop(findings->context, &event);
+    return event.number;
+}
+
+void finding_detail(struct findings *findings, unsigned number, const char *detail)
+{
+    pthread_mutex_lock(&findings->lock);
+    if (number > 0 && number <= findings->count)
+        snprintf(findings->list[number - 1].detail, FINDING_DETAIL_MAX, "%s", detail);
+    pthread_mutex_unlock(&findings->lock);
 }
 
 /* ---- looking and joining ---- */

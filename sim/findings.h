@@ -10,7 +10,7 @@
  *  - integrity: a page, or a place in a file, with a persistent finding is not reported again; one
  * that healed leaves the page open, so what comes later is another event;
  *  - io_error and warning: the first of a class in a file is kept, the later ones are counted in
- *    `times` (of read_retry, SQL Server's 825, the first FINDINGS_RETRIES_MAX are kept).
+ *    `times` (of read_retry, stalled_io and host_pause the first FINDINGS_SINGLE_MAX are kept).
  * StopOnError stops at integrity and io_error events, not at warnings.
  *
  * At the end findings_pair() joins the two ends of a misdirection: the victim (it holds another
@@ -30,7 +30,7 @@
 #include "verify/explain.h"
 
 #define FINDINGS_MAX         1000
-#define FINDINGS_RETRIES_MAX 100 /* read_retry events kept one by one */
+#define FINDINGS_SINGLE_MAX  100 /* of each class that is kept one by one */
 #define FINDING_FILE_MAX     512
 #define FINDING_DETAIL_MAX   400
 #define FINDING_EVIDENCE_MAX 128
@@ -92,10 +92,13 @@ struct findings {
 int findings_init(struct findings *findings, struct clock *clock, struct ledger *ledger,
                   const char *evidence_dir, bool stop_on_error) __attribute__((warn_unused_result));
 void findings_free(struct findings *findings);
+/* The event's number; 0 if it was folded into another one or the list is full. */
 #define finding_report(findings, finding, images)                                                  \
     finding_report_at(findings, finding, images, EVENT_HERE)
-void finding_report_at(struct findings *findings, const struct finding *finding,
-                       const struct finding_images *images, struct event_place place);
+unsigned finding_report_at(struct findings *findings, const struct finding *finding,
+                           const struct finding_images *images, struct event_place place);
+/* More became known: give the event with this number another sentence of fact. */
+void finding_detail(struct findings *findings, unsigned number, const char *detail);
 /* Number of events of a severity (amended ones not counted). */
 uint64_t findings_count(struct findings *findings, enum severity severity);
 /* The same by class. */

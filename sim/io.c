@@ -84,10 +84,15 @@ static void prepare(struct io *io, struct io_req *req)
 /* True when the engine took it; it holds its places. */
 static bool give(struct io *io, struct io_req *req)
 {
+    bool first = !req->was_short;
+    if (first)
+        io_watch_begin(io, req); /* before submit, which may transfer at once, or hang */
     req->completed_ns = 0;
     req->engine_result = 0;
     int r = io->engine->ops->submit(io->engine, req);
     assert(r == 0 || r == -EAGAIN);
+    if (r && first)
+        io_watch_cancel(io, req);
     return r == 0;
 }
 
@@ -191,6 +196,7 @@ static void finish(struct io *io, struct io_req *req, int result)
     req->result = result;
     req->done_ns = req->completed_ns ? req->completed_ns : clock_now_ns(io->clock);
     leave(io, req);
+    io_watch_end(io, req);
     assert(io->pending > 0);
     io->pending--;
     uint64_t response_ns = elapsed(req->intended_ns, req->done_ns);

@@ -29,6 +29,7 @@
 #include "sim/clock.h"
 #include "sim/io_account.h"
 #include "sim/io_gate.h"
+#include "sim/io_watch.h"
 #include "sim/seconds.h"
 #include "sim/stats.h"
 
@@ -70,6 +71,7 @@ struct io_req {
     /* private to wrapper and engine */
     struct io *owner;
     bool entered;         /* holds its places (io_gate.h) */
+    uint32_t slot;        /* io_watch.h */
     enum phase phase;     /* at submission */
     uint64_t intended_ns; /* due_ns, or the time of io_submit */
     uint64_t total_bytes, moved_bytes;
@@ -144,6 +146,9 @@ struct io {
     bool waits;                             /* at the gate */
     _Atomic unsigned granted; /* by the gate, not yet fetched; the list under its lock */
     struct io_req *granted_head, *granted_tail;
+    struct io_watch *watch;
+    unsigned watch_member;
+    struct io_slots *slots; /* NULL: not watched */
 };
 
 void io_init(struct io *io, struct io_engine *engine, struct clock *clock, struct stats *stats,

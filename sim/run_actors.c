@@ -136,6 +136,8 @@ void run_actors_start(struct run *run, unsigned first)
 
 void run_actors_free(struct run *run, unsigned first)
 {
+    if (run->stuck) /* a request that never ended may use them */
+        return;
     for (unsigned i = first; i < run->actor_count; i++) /* there may be thousands of cycles */
         actor_free(run->actors[i]);
 }

@@ -14,6 +14,7 @@
 #include "sim/run_echo.h"
 #include "sim/engine_choice.h"
 #include "sim/run_errors.h"
+#include "sim/run_watch.h"
 #include "verify/checksum.h"
 
 #define LEDGER_NAME       "ledger"
@@ -495,6 +496,8 @@ int run_create(struct run *run, const struct run_config *config)
             error = workers_make(run);
     }
     if (!error)
+        error = run_watch_make(run);
+    if (!error)
         error = databases_allocate(run);
     if (!error)
         error = files_make(run);
@@ -539,8 +542,19 @@ static void engines_free(struct run *run)
     free(run->workers);
 }
 
+/* A request that never ended may still use its engine, its buffer, its file and its task. */
+static bool is_held_by_the_system(const struct run *run)
+{
+    bool held = false;
+    for (unsigned i = 0; i < run->worker_count; i++)
+        held |= run->workers[i].running || run->workers[i].io.engine->outstanding > 0;
+    return held;
+}
+
 void run_destroy(struct run *run)
 {
+    if (run->stuck && is_held_by_the_system(run))
+        return;
     for (unsigned i = 0; i < run->actor_count; i++) {
         actor_free(run->actors[i]);
         free(run->actors[i]);
@@ -553,6 +567,7 @@ void run_destroy(struct run *run)
     seconds_drop(run);
     free(run->actors);
     engines_free(run);
+    io_watch_free(&run->watch);
     io_gate_destroy(&run->gate);
     for (unsigned i = 0; i < run->database_count; i++) {
         struct database *database = &run->databases[i];
@@ -565,7 +580,7 @@ void run_destroy(struct run *run)
     files_remove(run);
     pool_destroy(&run->pool);
     findings_free(&run->findings);
-    ledger_close(run->ledger, !run->config.leave_like_killed);
+    ledger_close(run->ledger, !run->config.leave_like_killed && !run->stuck);
     free(run->databases);
     free(run->files);
     free(run->pattern_files);

@@ -7,10 +7,12 @@
 #include <time.h>
 
 #include "sim/actor.h"
+#include "sim/run_watch.h"
 
 #define TICK_NS           (500 * NS_PER_MS) /* progress: at whole multiples since the run began */
 #define VIRTUAL_TURNS_MAX 10000 /* rounds of all workers at one moment of a virtual clock */
 #define VIRTUAL_TURN_NS   10000 /* what each round takes from then on */
+#define WORKER_STOP_S     2     /* for a worker that may hang */
 
 /* ---- tasks of a phase ---- */
 
@@ -71,6 +73,7 @@ static void tick(struct run *run)
 {
     uint64_t now = clock_now_ns(run->clock), start = run->phases[PHASE_create].start_ns;
     look_at_signal(run);
+    run_watch_tick(run);
     if (now < run->tick_ns)
         return;
     run->tick_ns = now + TICK_NS - (now + 1 - start) % TICK_NS; /* start_ns is 1 too high */
@@ -102,7 +105,7 @@ static bool all_ended(struct run *run)
 static void wait_threads(struct run *run, uint64_t until_ns)
 {
     pthread_mutex_lock(&run->idle_lock);
-    while (!all_ended(run)) {
+    while (!all_ended(run) && !run->stuck) {
         uint64_t now = clock_now_ns(run->clock);
         if (now >= until_ns)
             break;
@@ -112,6 +115,7 @@ static void wait_threads(struct run *run, uint64_t until_ns)
                                  .tv_nsec = (long)(ns % NS_PER_S)};
         pthread_cond_timedwait(&run->idle, &run->idle_lock, &until);
         pthread_mutex_unlock(&run->idle_lock);
+        run_watch_slept(run, now, ns - now);
         tick(run);
         pthread_mutex_lock(&run->idle_lock);
     }
@@ -132,6 +136,7 @@ static void virtual_advance(struct run *run, uint64_t until_ns)
     }
     assert(pending || timer != UINT64_MAX); /* else the simulation is stuck: a lost wake-up */
     run->virtual_thread = pending ? polled + 1 : 0;
+    timer = run->watch_next_ns < timer ? run->watch_next_ns : timer;
     if (pending)
         io_poll(&run->workers[polled].io, 1, timer);
     else
@@ -155,7 +160,7 @@ static void wait_virtual(struct run *run, uint64_t until_ns)
 {
     unsigned turns = 0;
     uint64_t since_ns = 0;
-    while (!all_ended(run) && clock_now_ns(run->clock) < until_ns) {
+    while (!all_ended(run) && !run->stuck && clock_now_ns(run->clock) < until_ns) {
         bool any = false;
         turns_take_time(run, &turns, &since_ns);
         for (unsigned i = 0; i < run->worker_count; i++) {
@@ -181,6 +186,7 @@ bool run_wait_until(struct run *run, uint64_t ns)
 void run_wait(struct run *run)
 {
     run_wait_until(run, UINT64_MAX);
+    run_watch_look(run);
 }
 
 /* ---- workers and phases ---- */
@@ -204,8 +210,12 @@ int run_workers_start(struct run *run)
 
 void run_workers_stop(struct run *run)
 {
-    for (unsigned i = 0; i < run->worker_count; i++)
-        worker_stop(&run->workers[i]);
+    for (unsigned i = 0; i < run->worker_count; i++) {
+        if (run->stuck) /* it may hang inside the system */
+            worker_stop_within(&run->workers[i], WORKER_STOP_S);
+        else
+            worker_stop(&run->workers[i]);
+    }
 }
 
 /* SQLIOSim's rule: bursts in the initial update with its checkpoint, and in the final checkpoint.

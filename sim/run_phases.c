@@ -68,7 +68,7 @@ static int prepare_pages(struct run *run, _Atomic uint32_t *chunks, uint32_t chu
         preparer_start(preparers[i]);
     if (!error)
         run_actors_run(run, first);
-    for (unsigned i = 0; i < count && preparers; i++)
+    for (unsigned i = 0; i < count && preparers && !run->stuck; i++)
         preparer_free(preparers[i]);
     free(preparers);
     return error;
@@ -90,7 +90,8 @@ static int initial_update(struct run *run)
         error = prepare_pages(run, chunks, UINT32_MAX);
     if (!error)
         error = checkpoint_all(run);
-    free((void *)chunks);
+    if (!run->stuck)
+        free((void *)chunks);
     run_phase_end(run);
     if (!error && !run_stopping(run))
         ledger_header_of(run->ledger)->phase = LEDGER_PHASE_RUNNING;
@@ -284,9 +285,9 @@ int run_execute(struct run *run)
         error = run_rated(run);
     while (!error && another_cycle(run))
         error = cycle(run);
-    bool killed = run->config.leave_like_killed;
-    if (!killed)
+    if (!run->config.leave_like_killed && !run->stuck)
         logs_close(run);
+    bool killed = run->config.leave_like_killed || run->stuck;
     run_workers_stop(run);
     if (!killed) {
         int look = last_looks(run);

@@ -345,6 +345,12 @@ int worker_start(struct worker *worker)
     return 0;
 }
 
+static void worker_joined(struct worker *worker)
+{
+    atomic_store(&worker->owner, thread_self());
+    worker->running = false;
+}
+
 void worker_stop(struct worker *worker)
 {
     if (!worker->running)
@@ -352,6 +358,20 @@ void worker_stop(struct worker *worker)
     atomic_store(&worker->stop, true);
     io_wake(&worker->io);
     pthread_join(worker->thread, NULL);
-    atomic_store(&worker->owner, thread_self());
-    worker->running = false;
+    worker_joined(worker);
+}
+
+bool worker_stop_within(struct worker *worker, unsigned seconds)
+{
+    if (!worker->running)
+        return true;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += seconds;
+    atomic_store(&worker->stop, true);
+    io_wake(&worker->io);
+    if (pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &until))
+        return false;
+    worker_joined(worker);
+    return true;
 }

@@ -76,6 +76,10 @@ void worker_free(struct worker *worker);
 int worker_start(struct worker *worker) __attribute__((warn_unused_result)); /* its thread */
 void worker_stop(struct worker *worker); /* ends and joins the thread */
 
+/* The same; false if it did not end in that time.  It then goes on running and must be left alone.
+ */
+bool worker_stop_within(struct worker *worker, unsigned seconds);
+
 /* One round without waiting: inbox, due timers, queued tasks, completions. True if anything ran. */
 bool worker_step(struct worker *worker);
 uint64_t worker_next_timer_ns(const struct worker *worker); /* UINT64_MAX = none */

@@ -191,10 +191,10 @@ static void io_errors_of_a_file_are_one_event_with_a_count(void **state)
 static void read_retries_are_kept_one_by_one_up_to_their_bound(void **state)
 {
     struct world *w = *state;
-    for (uint32_t page_no = 1; page_no <= FINDINGS_RETRIES_MAX + 5; page_no++)
+    for (uint32_t page_no = 1; page_no <= FINDINGS_SINGLE_MAX + 5; page_no++)
         report(w, on_page(VERDICT_read_retry, page_no));
-    assert_int_equal(w->findings.count, FINDINGS_RETRIES_MAX);
-    assert_int_equal(findings_count(&w->findings, SEVERITY_WARNING), FINDINGS_RETRIES_MAX + 5);
+    assert_int_equal(w->findings.count, FINDINGS_SINGLE_MAX);
+    assert_int_equal(findings_count(&w->findings, SEVERITY_WARNING), FINDINGS_SINGLE_MAX + 5);
 }
 
 static void beyond_the_list_only_the_counts_grow(void **state)

@@ -1,0 +1,234 @@
+/*
+ * test_stall.c - requests that take long, and requests that never end, under the virtual clock.
+ *
+ * The fault layer holds the nth request back: for 20 s (a stall: one finding, with the place and
+ * the final age, and nothing else happens), for 14 s (no stall), or for ever (the run must end
+ * without it, with its findings in order).
+ */
+#include <stdio.h>
+
+#include "sim/report.h"
+#include "sim/run_watch.h"
+#include "tests/fault/outcome.h"
+#include "tests/scale.h"
+
+#define MIB      (1024ull * 1024)
+#define FOR_EVER (4000000000ll * (int64_t)NS_PER_S) /* 126 years: fits the clock */
+
+static void sim_small(struct sim *sim, uint64_t seconds)
+{
+    const struct sim_options options = {
+        .duration_ns = seconds * NS_PER_S,
+        .data_bytes = 2 * MIB,
+        .log_bytes = 1 * MIB,
+        .pool_bytes = 48 * PAGE_BYTES,
+        .with_faults = true,
+        .settings = {{"RandomUser", "UserCount", "4"},
+                     {"RandomUser", "MaxIOChainLength", "8"},
+                     {"RandomUser", "SleepAfter", "100"},
+                     {"AuditUser", "UserCount", "1"}},
+    };
+    sim_begin(sim, &options);
+}
+
+static void hold_back(struct sim *sim, struct fault_rule rule, int64_t ns)
+{
+    rule.kind = FAULT_DELAY;
+    rule.a = ns;
+    fault_add(sim->faults, &rule);
+}
+
+static uint64_t stalled(const struct sim *sim)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < sim->run->file_count; i++)
+        sum += sim->run->files[i]->file.target.account.stalled;
+    for (unsigned i = 0; i < sim->run->database_count; i++)
+        sum += sim->run->databases[i].log.target.account.stalled;
+    return sum;
+}
+
+/* Let what was held back end, so that everything can be taken apart. */
+static void release(struct sim *sim)
+{
+    clock_advance_to(&sim->clock, clock_now_ns(&sim->clock) + 2 * (uint64_t)FOR_EVER);
+    for (unsigned i = 0; i < sim->run->worker_count; i++)
+        while (sim->run->workers[i].io.pending)
+            io_poll(&sim->run->workers[i].io, 1, UINT64_MAX);
+}
+
+/* ---- stalls ---- */
+
+static void a_request_of_20_s_is_told_once_with_its_place_and_final_age(void **state)
+{
+    (void)state;
+    struct sim sim;
+    struct outcome o;
+    sim_small(&sim, 60);
+    hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40},
+              20 * (int64_t)NS_PER_S);
+    sim_run(&sim);
+    outcome_take(&sim, &o);
+    OUTCOME_CHECK(&sim, "20 s", o.result == 0);
+    OUTCOME_CHECK(&sim, "20 s", o.warnings == 1 && o.by_verdict[VERDICT_stalled_io] == 1);
+    OUTCOME_CHECK(&sim, "20 s", o.integrity == 0 && o.io_errors == 0);
+    assert_int_equal(stalled(&sim), 1);
+    const struct finding *finding = outcome_finding(&sim, VERDICT_stalled_io, 1);
+    assert_non_null(finding);
+    assert_int_equal(finding->offset, sim.faults->truth[0].offset);
+    assert_int_equal(finding->size_bytes, sim.faults->truth[0].size_bytes);
+    assert_string_equal(finding->file, sim.plan.files[0].path);
+    OUTCOME_CHECK(&sim, "20 s", strstr(finding->detail, "a read of ") == finding->detail);
+    OUTCOME_CHECK(&sim, "20 s", strstr(finding->detail, " took 20.") != NULL);
+    OUTCOME_CHECK(&sim, "20 s", strstr(finding->detail, "at least 0 other") == NULL);
+    assert_int_equal(verdict_info(VERDICT_stalled_io)->sql_error, 833);
+    sim_end(&sim);
+}
+
+static void a_request_of_14_s_is_not_told(void **state)
+{
+    (void)state;
+    struct sim sim;
+    struct outcome o;
+    sim_small(&sim, 60);
+    hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40},
+              14 * (int64_t)NS_PER_S);
+    sim_run(&sim);
+    outcome_take(&sim, &o);
+    OUTCOME_CHECK(&sim, "14 s", sim.faults->truth_count == 1);
+    OUTCOME_CHECK(&sim, "14 s", o.result == 0 && o.warnings == 0);
+    sim_end(&sim);
+}
+
+static void each_of_several_stalls_is_one_finding(void **state)
+{
+    (void)state;
+    struct sim sim;
+    struct outcome o;
+    sim_small(&sim, 60);
+    hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40, .count = 3},
+              16 * (int64_t)NS_PER_S);
+    sim_run(&sim);
+    outcome_take(&sim, &o);
+    OUTCOME_CHECK(&sim, "3", sim.faults->truth_count == 3);
+    OUTCOME_CHECK(&sim, "3", o.by_verdict[VERDICT_stalled_io] == 3);
+    OUTCOME_CHECK(&sim, "3", sim.run->findings.count == 3);
+    sim_end(&sim);
+}
+
+/* A pause of the machine of 10 s falls into a request's 20 s: 10 s are left, no stall. */
+static void the_time_in_which_the_machine_stood_still_does_not_count(void **state)
+{
+    (void)state;
+    struct sim sim;
+    struct outcome o;
+    sim_small(&sim, 60);
+    hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40},
+              20 * (int64_t)NS_PER_S);
+    sim_create(&sim);
+    /* the request begins before 5 s (checked below), so [5 s, 15 s) lies inside it */
+    io_watch_pause(&sim.run->watch, 5 * NS_PER_S, 10 * NS_PER_S);
+    sim.result = run_execute(sim.run);
+    outcome_take(&sim, &o);
+    OUTCOME_CHECK(&sim, "pause", sim.faults->truth_count == 1);
+    OUTCOME_CHECK(&sim, "pause", sim.faults->truth[0].time_ns < 5 * NS_PER_S);
+    OUTCOME_CHECK(&sim, "pause", o.result == 0 && o.warnings == 0);
+    sim_end(&sim);
+}
+
+static void a_sleep_far_longer_than_asked_is_a_host_pause(void **state)
+{
+    (void)state;
+    struct sim sim;
+    sim_small(&sim, 1);
+    sim_create(&sim);
+    clock_advance_to(&sim.clock, 40 * NS_PER_S);
+    run_watch_slept(sim.run, 10 * NS_PER_S, NS_PER_S / 2); /* 30 s instead of 0.5 s */
+    assert_int_equal(sim.run->findings.by_verdict[VERDICT_host_pause], 1);
+    const struct finding *finding = outcome_finding(&sim, VERDICT_host_pause, 0);
+    assert_non_null(strstr(finding->detail, "29.5 s"));
+    run_watch_slept(sim.run, 40 * NS_PER_S - NS_PER_S / 2, NS_PER_S / 2);
+    assert_int_equal(sim.run->findings.by_verdict[VERDICT_host_pause], 1);
+    sim_end(&sim);
+}
+
+/* ---- requests that never end ---- */
+
+static void judge_stuck(struct sim *sim, const char *what)
+{
+    struct outcome o;
+    struct report report;
+    outcome_take(sim, &o);
+    OUTCOME_CHECK(sim, what, sim->run->stuck);
+    OUTCOME_CHECK(sim, what, o.by_verdict[VERDICT_stuck_io] == 1);
+    OUTCOME_CHECK(sim, what, o.by_verdict[VERDICT_stalled_io] == 1);
+    OUTCOME_CHECK(sim, what, o.integrity == 0 && o.io_errors == 1);
+    OUTCOME_CHECK(sim, what, clock_now_ns(&sim->clock) >= IO_STUCK_NS);
+    assert_int_equal(report_freeze(&report, sim->run, "test", 0), 0);
+    OUTCOME_CHECK(sim, what, !report.complete);
+    OUTCOME_CHECK(sim, what, report.exit_code == 3);
+    report_free(&report);
+    release(sim);
+}
+
+/* In the main part, long before its end: the others go on to the end, then the run ends. */
+static void a_stuck_read_ends_the_run_when_its_time_is_over(void **state)
+{
+    (void)state;
+    struct sim sim;
+    sim_small(&sim, 600);
+    hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40}, FOR_EVER);
+    sim_run(&sim);
+    const struct run_phase_time *stress = &sim.run->phases[PHASE_stress];
+    assert_true(stress->end_ns - stress->start_ns >= 600 * NS_PER_S);
+    judge_stuck(&sim, "read");
+    outcome_judge_files(&sim, "read");
+    sim_end(&sim);
+}
+
+/* Whatever it is that never ends, in whatever phase.  How many requests an undisturbed run has is
+ * found out first. */
+static void whatever_request_is_stuck_the_run_ends(void **state)
+{
+    (void)state;
+    struct sim sim;
+    sim_small(&sim, 1);
+    sim_create(&sim);
+    uint64_t created = sim.faults->requests;
+    sim.result = run_execute(sim.run);
+    assert_int_equal(sim.result, 0);
+    uint64_t last = sim.faults->requests;
+    sim_end(&sim);
+    unsigned stuck = 0, cases = test_scaled(60);
+    for (unsigned i = 0; i < cases; i++) {
+        char what[64];
+        unsigned nth = (unsigned)(created + 1 + (last - created - 1) * i / cases);
+        snprintf(what, sizeof what, "request %u of %u", nth, (unsigned)last);
+        sim_small(&sim, 1);
+        hold_back(&sim, (struct fault_rule){.any_op = true, .nth = nth}, FOR_EVER);
+        sim_run(&sim);
+        if (sim.run->stuck) { /* the coordinator's own requests at the end are waited for */
+            judge_stuck(&sim, what);
+            if (sim.run->phases[PHASE_initial_update].complete) /* else there is no database yet */
+                outcome_judge_files(&sim, what);
+            stuck++;
+        }
+        sim_end(&sim);
+    }
+    print_message("%u of %u cases were stuck\n", stuck, cases);
+    assert_true(stuck > cases / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_of_20_s_is_told_once_with_its_place_and_final_age),
+        cmocka_unit_test(a_request_of_14_s_is_not_told),
+        cmocka_unit_test(each_of_several_stalls_is_one_finding),
+        cmocka_unit_test(the_time_in_which_the_machine_stood_still_does_not_count),
+        cmocka_unit_test(a_sleep_far_longer_than_asked_is_a_host_pause),
+        cmocka_unit_test(a_stuck_read_ends_the_run_when_its_time_is_over),
+        cmocka_unit_test(whatever_request_is_stuck_the_run_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
