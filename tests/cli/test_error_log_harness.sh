@@ -49,7 +49,7 @@ rm -r "$WORK/result"
 "$PAGESTORM" run --dir "$DIR" "${QUICK[@]}" -d 2 --set RandomUser.UserCount=0 \
     --set BulkUpdateUser.UserCount=0 --out "$WORK/result" >"$WORK/out" 2>"$WORK/err" &
 CHILD=$!
-until grep -q '^initial update: done' "$WORK/out"; do
+until grep -qs 'Phase begins: stress' "$WORK/result/sqliosim.log.xml"; do
     kill -0 $CHILD 2>/dev/null || fail "the run ended before its load"
     sleep 0.01
 done
