@@ -254,6 +254,11 @@ static int random_user_check(const void *settings, char text[OPT_TEXT_MAX])
                  "changed");
         return -EINVAL;
     }
+    if (s->rate > 0 && s->user_count == 0) {
+        snprintf(text, OPT_TEXT_MAX,
+                 "RatePerSecond needs users that do the work: UserCount is 0; 64 is a good number");
+        return -EINVAL;
+    }
     return skew_parse(s->skew, &(struct skew){.count = 0}, text);
 }
 

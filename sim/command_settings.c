@@ -95,6 +95,12 @@ static void settle_rated_phase(struct run_setup *setup)
         profile_rate_by_itself(profile);
     else if (settings->rated_duration_ns)
         profile_rate_by(profile, preset_by_name(RATED_PRESET));
+    if (settings->need_iops && settings->rated_duration_ns &&
+        run_load_ios(profile_rated(profile)) == 0)
+        profile_diag(profile, DIAG_ERROR, command_line,
+                     "Need=%" PRId64 ": the load asks for no data I/Os by a rate, so there is "
+                     "nothing to scale; set RandomUser.RatePerSecond and ReadsPerTransaction",
+                     settings->need_iops);
 }
 
 /* --dir without [FileN]: files of our own. */

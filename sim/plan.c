@@ -178,27 +178,37 @@ static int plan_files(struct planner *p)
 
 static const char *const initial_update = "the initial update";
 
-static uint64_t largest_transaction(const struct planner *p, const char **who)
+struct largest {
+    uint64_t bytes;
+    const char *who;
+};
+
+static void largest_of(const struct planner *p, const struct profile *profile, size_t sector,
+                       struct largest *out)
 {
-    /* What the file system reports is known only when the file exists: the larger one. */
-    size_t sector = p->settings->sector_size_bytes ? (size_t)p->settings->sector_size_bytes : 4096;
-    uint64_t largest = allocation_log_need(sector);
-    *who = initial_update;
     for (size_t i = 0; i < patterns_count; i++) {
         const struct pattern *pattern = patterns[i];
         if (!pattern->log_need || !pattern->section)
             continue;
-        const void *settings = profile_section(p->profile, pattern->section->name);
+        const void *settings = profile_section(profile, pattern->section->name);
         if (pattern->user_count && pattern->user_count(settings, p->plan->workers) == 0)
             continue;
         uint64_t payload, records;
         pattern->log_need(settings, &payload, &records);
         uint64_t need = wal_transaction_need(payload, records, sector);
-        if (need > largest) {
-            largest = need;
-            *who = pattern->name;
-        }
+        if (need > out->bytes)
+            *out = (struct largest){need, pattern->name};
     }
+}
+
+static struct largest largest_transaction(const struct planner *p)
+{
+    /* What the file system reports is known only when the file exists: the larger one. */
+    size_t sector = p->settings->sector_size_bytes ? (size_t)p->settings->sector_size_bytes : 4096;
+    struct largest largest = {allocation_log_need(sector), initial_update};
+    largest_of(p, p->profile, sector, &largest);
+    if (profile_rated(p->profile))
+        largest_of(p, profile_rated(p->profile), sector, &largest);
     return largest;
 }
 
@@ -218,8 +228,9 @@ static uint64_t log_bytes_needed(uint64_t need)
 
 static int check_logs(struct planner *p)
 {
-    const char *who = "";
-    uint64_t need = largest_transaction(p, &who);
+    const struct largest largest = largest_transaction(p);
+    const char *who = largest.who;
+    uint64_t need = largest.bytes;
     for (unsigned i = 0; i < p->plan->file_count; i++) {
         const struct plan_file *file = &p->plan->files[i];
         if (!file->is_log || wal_log_transaction_max(file->size_bytes) >= need)
@@ -247,14 +258,23 @@ static uint64_t data_bytes(const struct plan *plan)
     return sum;
 }
 
-static uint64_t users_of(const struct planner *p)
+static uint64_t users_in(const struct planner *p, const struct profile *profile)
 {
     uint64_t users = 0;
     for (size_t i = 0; i < patterns_count; i++)
         if (patterns[i]->user_count && patterns[i]->section)
             users += (uint64_t)patterns[i]->user_count(
-                profile_section(p->profile, patterns[i]->section->name), p->plan->workers);
+                profile_section(profile, patterns[i]->section->name), p->plan->workers);
     return users;
+}
+
+/* At a time: the rated phase has its own. */
+static uint64_t users_of(const struct planner *p)
+{
+    const struct profile *rated = profile_rated(p->profile);
+    uint64_t users = users_in(p, p->profile);
+    uint64_t rated_users = rated ? users_in(p, rated) : 0;
+    return rated_users > users ? rated_users : users;
 }
 
 static uint64_t default_pool_bytes(struct planner *p)

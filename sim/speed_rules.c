@@ -12,6 +12,7 @@
 
 #define MACHINE_SHARE_MAX 0.05 /* this program's or the hypervisor's: more, and it is the limit */
 #define CPU_SHARE_MAX     0.95 /* all CPUs busy */
+#define BEGIN_SECONDS     0.5  /* between the time at which the phase was to begin and its begin */
 #define NS_PER_MS         1e6
 #define NS_PER_S          1e9
 #define HUNDREDTHS        10000.0
@@ -265,7 +266,7 @@ static bool not_tested(const struct speed_facts *f, struct axis *axis)
         axis_set(axis, GRADE_NOT_TESTED,
                  "the rated phase had no stated rate: in a closed loop latency is the number of "
                  "requests in flight divided by the rate");
-    else if (f->seconds < SPEED_SECONDS_MIN)
+    else if (f->seconds < SPEED_SECONDS_MIN - BEGIN_SECONDS)
         axis_set(axis, GRADE_NOT_TESTED,
                  "the rated phase lasted %.0f s, and at least %d s are judged", floor(f->seconds),
                  SPEED_SECONDS_MIN);

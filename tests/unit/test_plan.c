@@ -1,6 +1,7 @@
 /* test_plan.c - plans of finished profiles on made-up machines; figures from the design's rules. */
 #include "tests/unit/plan_fixture.h"
 
+#include "config/preset.h"
 #include "sim/wal_space.h"
 
 struct made {
@@ -311,6 +312,49 @@ static void a_pool_with_fewer_frames_than_users_is_refused(void **state)
     unmake(&made);
 }
 
+/* 2,560 KiB are 320 frames, of which 256 are spare: enough for the 8 + 2 + 2 users of the main
+ * part, not for the 64 + 4 + 1 of the oltp preset. */
+static void the_pool_must_do_for_the_users_of_the_rated_phase_too(void **state)
+{
+    (void)state;
+    for (int rated = 0; rated <= 1; rated++) {
+        struct fake_machine fake;
+        struct profile *profile = plain_profile();
+        struct made made;
+        big_machine(&fake);
+        set(profile, "CONFIG", "MaxMemoryMB", "2560K");
+        if (rated)
+            profile_rate_by(profile, preset_by_name("oltp"));
+        make(&made, profile, &fake);
+        assert_int_equal(made.error, rated ? -EINVAL : 0);
+        unmake(&made);
+    }
+}
+
+/* A log that does for eight chains of one page, and not for a rated transaction of 1,000 pages of
+ * 60 KB each, 60 MB. */
+static void the_log_must_do_for_the_rated_transactions_too(void **state)
+{
+    static const struct preset_setting large[] = {{"RandomUser", "UserCount", "1"},
+                                                  {"RandomUser", "ReadsPerTransaction", "1000"},
+                                                  {"RandomUser", "UpdatesPerTransaction", "1000"},
+                                                  {"RandomUser", "MaxLogPerBuffer", "59904"},
+                                                  {NULL, NULL, NULL}};
+    const struct preset preset = {.name = "large", .help = "large", .settings = large};
+    (void)state;
+    for (int rated = 0; rated <= 1; rated++) {
+        struct fake_machine fake;
+        struct profile *profile = plain_profile();
+        struct made made;
+        big_machine(&fake);
+        if (rated)
+            profile_rate_by(profile, &preset);
+        make(&made, profile, &fake);
+        assert_int_equal(made.error, rated ? -EINVAL : 0);
+        unmake(&made);
+    }
+}
+
 /* ---- space ---- */
 
 /* 2,000 MB wanted; 3,000 MB free, of which max(1 GiB, 5 % of 10 GiB) = 1,024 MB stay: 1,976. */
@@ -569,6 +613,8 @@ int main(void)
         cmocka_unit_test(sparse_files_are_not_written_beforehand),
         cmocka_unit_test(a_log_too_small_for_the_largest_transaction_is_refused),
         cmocka_unit_test(without_users_that_log_any_log_will_do),
+        cmocka_unit_test(the_pool_must_do_for_the_users_of_the_rated_phase_too),
+        cmocka_unit_test(the_log_must_do_for_the_rated_transactions_too),
         cmocka_unit_test(the_pool_is_a_quarter_of_the_data),
         cmocka_unit_test(the_pool_is_at_most_a_quarter_of_the_memory_and_says_so),
         cmocka_unit_test(the_pool_is_at_least_64_mib),

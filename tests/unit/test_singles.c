@@ -215,6 +215,18 @@ static void the_rate_says_how_many_data_ios_it_brings(void **state)
     user_free(&user);
 }
 
+static void a_rate_without_users_is_refused(void **state)
+{
+    struct user user = user_with("1", "0", "0");
+    char text[OPT_TEXT_MAX];
+    (void)state;
+    set(&user, "RatePerSecond", "300");
+    set(&user, "UserCount", "0");
+    assert_int_not_equal(pattern_random_user.section->check(user.settings, text), 0);
+    assert_non_null(strstr(text, "UserCount"));
+    user_free(&user);
+}
+
 static void more_updates_than_reads_are_refused(void **state)
 {
     struct user user = user_with("1.5", "1.6", "0");
@@ -239,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_rolled_back_one_changes_nothing),
         cmocka_unit_test(a_rate_takes_the_place_of_the_sleep),
         cmocka_unit_test(the_rate_says_how_many_data_ios_it_brings),
+        cmocka_unit_test(a_rate_without_users_is_refused),
         cmocka_unit_test(more_updates_than_reads_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
