@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "sim/command_plan.h"
 #include "sim/command_settings.h"
 #include "sim/engine_choice.h"
 #include "sim/engine_mem.h"
@@ -585,9 +586,10 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
     if (exit_code)
         return exit_code;
     if (!s->setup.options.quiet)
-        run_setup_print(&s->setup, s->engine.text, stdout);
+        command_plan_print(&s->setup, s->engine.text, stdout);
     if (s->setup.options.dry_run) {
-        printf("dry run: nothing was written\n");
+        printf("  result   %s would be created\ndry run: nothing was written\n",
+               s->setup.options.out_dir ? s->setup.options.out_dir : "pagestorm-<date>-<time>");
         return EXIT_CODE_OK;
     }
     signals_install(s->setup.options.quiet);

@@ -21,7 +21,6 @@
 #include "sim/verdict_rules.h"
 
 #define PATTERN_SECTIONS_MAX 64
-#define RATED_PRESET         "oltp"
 #define RATED_MAIN_PART_NS   UNITS_MIN_NS /* a shorter main part means: a short run */
 
 static const struct opt_where command_line = {.source = "command line"};
@@ -190,155 +189,13 @@ void run_setup_free(struct run_setup *setup)
     memset(setup, 0, sizeof *setup);
 }
 
-/* ---- the plan for people ---- */
+/* ---- paths ---- */
 
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
-
-struct size_text {
-    char text[UNITS_TEXT_MAX];
-};
-
-static struct size_text size_of(uint64_t bytes)
-{
-    struct size_text out;
-    units_human_size((int64_t)bytes, out.text, sizeof out.text);
-    return out;
-}
-
-/* Where a file will be, whatever the current directory is; the path itself when nobody can tell. */
-static char *absolute_path(const char *path)
-{
-    char *directory = plan_directory_of(path);
-    char *real = realpath(directory, NULL);
-    char *absolute = real ? alloc_printf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name_of(path))
-                          : alloc_text(path);
-    free(real);
-    free(directory);
-    return absolute;
-}
-
-static void print_files(const struct plan *plan, FILE *out)
-{
-    for (unsigned i = 0; i < plan->file_count; i++) {
-        const struct plan_file *file = &plan->files[i];
-        char *path = absolute_path(file->path);
-        fprintf(out, "  %-8s %s  %s  database %u\n", file->is_log ? "log" : "data", path,
-                size_of(file->size_bytes).text, file->database + 1);
-        free(path);
-    }
-}
-
-/* Does the configuration say something of the section, other than that nobody is to run? */
-static bool asked_for(const struct profile *profile, const struct opt_section *section)
-{
-    char count[OPT_TEXT_MAX];
-    const struct opt *users = opt_find(section, "UserCount");
-    bool set = false;
-    for (size_t i = 0; i < section->count; i++)
-        set = set || profile_is_set(profile, section->name, section->opts[i].name);
-    if (!set || !users)
-        return set;
-    opt_get(users, profile_section(profile, section->name), count, sizeof count);
-    return strcmp(count, "0") != 0;
-}
-
-static void print_users(const struct run_setup *setup, FILE *out)
-{
-    const char *before = "";
-    fprintf(out, "  users    ");
-    for (size_t i = 0; i < patterns_count; i++) {
-        const struct pattern *pattern = patterns[i];
-        if (!pattern->user_count || !pattern->section)
-            continue;
-        const void *settings = profile_section(setup->profile, pattern->section->name);
-        int64_t users = pattern->user_count(settings, setup->plan.workers);
-        if (users == 0)
-            continue;
-        fprintf(out, "%s%s %" PRId64, before, pattern->name, users);
-        before = ", ";
-    }
-    if (!before[0])
-        fprintf(out, "none");
-    before = "; not simulated: ";
-    for (size_t i = 0; i < later_sections_count; i++) {
-        if (!asked_for(setup->profile, later_sections[i]))
-            continue;
-        fprintf(out, "%s%s", before, later_sections[i]->name);
-        before = ", ";
-    }
-    fputc('\n', out);
-}
-
-/* What arrives in the rated phase, or why nothing is judged. */
-static void print_rated(const struct run_setup *setup, FILE *out)
-{
-    const struct config_settings *settings = profile_config(setup->profile);
-    char length[UNITS_TEXT_MAX], warm_up[UNITS_TEXT_MAX];
-    if (settings->rated_duration_ns == 0) {
-        fprintf(out, "  rated    no; response times are not judged (--rated 60s asks for it)\n");
-        return;
-    }
-    double ios = run_load_ios(profile_rated(setup->profile));
-    double asked = settings->need_iops && ios > 0 ? (double)settings->need_iops : ios;
-    units_human_duration(settings->rated_duration_ns, length, sizeof length);
-    units_human_duration(settings->rated_warm_up_ns, warm_up, sizeof warm_up);
-    fprintf(out, "  rated    %s: %s data IOPS arrive for %s, after %s of warm-up\n",
-            setup->options.preset ? setup->options.preset : RATED_PRESET,
-            count_text((uint64_t)(asked + 0.5)).text, length, warm_up);
-}
-
-static void print_time(const struct run_setup *setup, FILE *out)
-{
-    char length[UNITS_TEXT_MAX];
-    int64_t cycles = profile_config(setup->profile)->test_cycles;
-    units_human_duration((int64_t)setup->plan.test_cycle_ns, length, sizeof length);
-    if (cycles == 0)
-        fprintf(out, "  time     cycles of %s until interrupted (Ctrl-C)", length);
-    else if (cycles == 1)
-        fprintf(out, "  time     %s of load", length);
-    else
-        fprintf(out, "  time     %" PRId64 " cycles of %s of load", cycles, length);
-    fprintf(out, cycles == 1 ? ", then every page is read back\n"
-                             : "; in each, every page is read back\n");
-}
-
-static void print_replaced(const struct plan *plan, FILE *out)
-{
-    char message[FILE_MESSAGE_MAX];
-    struct file_mark mark;
-    for (unsigned i = 0; i < plan->file_count; i++)
-        if (file_probe(plan->files[i].path, &mark, message) == FILE_OURS)
-            fprintf(out,
-                    "  note     %s is of an earlier run and will be replaced "
-                    "(DeleteFilesAtStartup)\n",
-                    plan->files[i].path);
-}
-
-void run_setup_print(const struct run_setup *setup, const char *engine, FILE *out)
-{
-    const struct plan *plan = &setup->plan;
-    fprintf(out, "plan\n");
-    print_files(plan, out);
-    print_users(setup, out);
-    fprintf(out, "  pool     %s\n", size_of(plan->pool_bytes).text);
-    fprintf(out, "  workers  %u, %u I/Os outstanding each\n", plan->workers, plan->queue_depth);
-    fprintf(out, "  engine   %s\n", engine);
-    fprintf(out, "  seed     %" PRIu64 "%s\n", plan->seed,
-            plan->seed_drawn ? " (drawn; --seed repeats it)" : "");
-    print_rated(setup, out);
-    print_time(setup, out);
-    fprintf(out, "  writes   about %s before the load begins\n",
-            size_of(plan->bytes_to_write).text);
-    for (unsigned i = 0; i < plan->note_count; i++)
-        fprintf(out, "  note     %s\n", plan->notes[i]);
-    print_replaced(plan, out);
-}
-
-/* ---- paths ---- */
 
 static bool same_existing(const char *a, const char *b)
 {

@@ -10,6 +10,8 @@
 #include "config/source_cli.h"
 #include "sim/plan.h"
 
+#define RATED_PRESET "oltp" /* the rated phase of a run without --preset */
+
 struct run_setup {
     struct run_options options;
     struct profile *profile;
@@ -28,8 +30,6 @@ void profile_print_diags(const struct profile *profile, FILE *out);
  * With options.help set nothing was looked at. */
 int run_setup_make(struct run_setup *setup, int argc, char **argv, bool sqliosim_mode);
 void run_setup_free(struct run_setup *setup);
-/* What will be done, for people. */
-void run_setup_print(const struct run_setup *setup, const char *engine, FILE *out);
 /* Is every path free to use?  0, or the exit code with every problem printed. */
 int run_setup_check_paths(const struct run_setup *setup);
 /* Do two names lead to one file, whether it exists or not? */

@@ -17,6 +17,6 @@ for line in "$WORK/cwd/here/sqliosim.mdx" 'time     3 cycles of 5 s of load' \
     'users    RandomUser 3, AuditUser 2, ReadAheadUser 4; not simulated: ShrinkUser'; do
     grep -qF "$line" "$WORK/out" || fail "the plan has no '$line'"
 done
-grep -q BulkUpdateUser "$WORK/out" && fail "users of whom there are none are named"
+grep -q '^  users .*BulkUpdateUser' "$WORK/out" && fail "users of whom there are none are named"
 exits 0 run --dir here --size 16M --set CONFIG.Reserve=1M --set CONFIG.TestCycles=0 -d 1h --dry-run
 grep -qF 'cycles of 1 h until interrupted (Ctrl-C)' "$WORK/out" || fail "no end is not said"

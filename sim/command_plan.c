@@ -1,0 +1,320 @@
+/*
+ * command_plan.c - see command_plan.h.
+ *
+ * What it does not do: decide anything (plan.c does), or write.
+ */
+#include "sim/command_plan.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/alloc.h"
+#include "config/preset.h"
+#include "config/units.h"
+#include "patterns/pattern.h"
+#include "sim/environment.h"
+#include "sim/file_parts.h"
+#include "sim/live_time.h"
+#include "sim/run_actors.h"
+#include "sim/verdict_rules.h"
+
+#define LIST_COLUMNS 100
+#define LIST_INDENT  11
+#define PROBE_BYTES  8192 /* what file_alignment_find() wants to read */
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+struct size_text {
+    char text[UNITS_TEXT_MAX];
+};
+
+static struct size_text duration_of(uint64_t ns)
+{
+    struct size_text out;
+    uint64_t s = (ns + NS_PER_S / 2) / NS_PER_S;
+    units_human_duration((int64_t)((s ? s : 1) * NS_PER_S), out.text, sizeof out.text);
+    return out;
+}
+
+static struct size_text size_of(uint64_t bytes)
+{
+    struct size_text out;
+    units_human_size((int64_t)bytes, out.text, sizeof out.text);
+    return out;
+}
+
+/* Where a file will be, whatever the current directory is; the path itself when nobody can tell. */
+static char *absolute_path(const char *path)
+{
+    char *directory = plan_directory_of(path);
+    char *real = realpath(directory, NULL);
+    char *absolute = real ? alloc_printf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name_of(path))
+                          : alloc_text(path);
+    free(real);
+    free(directory);
+    return absolute;
+}
+
+static void print_files(const struct plan *plan, FILE *out)
+{
+    for (unsigned i = 0; i < plan->file_count; i++) {
+        const struct plan_file *file = &plan->files[i];
+        char *path = absolute_path(file->path);
+        fprintf(out, "  %-8s %s  %s  database %u%s\n", file->is_log ? "log" : "data", path,
+                size_of(file->size_bytes).text, file->database + 1, file->sparse ? ", sparse" : "");
+        free(path);
+    }
+}
+
+/* Does the configuration say something of the section, other than that nobody is to run? */
+static bool asked_for(const struct profile *profile, const struct opt_section *section)
+{
+    char count[OPT_TEXT_MAX];
+    const struct opt *users = opt_find(section, "UserCount");
+    bool set = false;
+    for (size_t i = 0; i < section->count; i++)
+        set = set || profile_is_set(profile, section->name, section->opts[i].name);
+    if (!set || !users)
+        return set;
+    opt_get(users, profile_section(profile, section->name), count, sizeof count);
+    return strcmp(count, "0") != 0;
+}
+
+static void print_users(const struct run_setup *setup, FILE *out)
+{
+    const char *before = "";
+    fprintf(out, "  users    ");
+    for (size_t i = 0; i < patterns_count; i++) {
+        const struct pattern *pattern = patterns[i];
+        if (!pattern->user_count || !pattern->section)
+            continue;
+        const void *settings = profile_section(setup->profile, pattern->section->name);
+        int64_t users = pattern->user_count(settings, setup->plan.workers);
+        if (users == 0)
+            continue;
+        fprintf(out, "%s%s %" PRId64, before, pattern->name, users);
+        before = ", ";
+    }
+    if (!before[0])
+        fprintf(out, "none");
+    before = "; not simulated: ";
+    for (size_t i = 0; i < later_sections_count; i++) {
+        if (!asked_for(setup->profile, later_sections[i]))
+            continue;
+        fprintf(out, "%s%s", before, later_sections[i]->name);
+        before = ", ";
+    }
+    fputc('\n', out);
+}
+
+/* What arrives in the rated phase, or why nothing is judged. */
+static void print_rated(const struct run_setup *setup, FILE *out)
+{
+    const struct config_settings *settings = profile_config(setup->profile);
+    char length[UNITS_TEXT_MAX], warm_up[UNITS_TEXT_MAX];
+    if (settings->rated_duration_ns == 0) {
+        fprintf(out, "  rated    no; response times are not judged (--rated 60s asks for it)\n");
+        return;
+    }
+    double ios = run_load_ios(profile_rated(setup->profile));
+    double asked = settings->need_iops && ios > 0 ? (double)settings->need_iops : ios;
+    units_human_duration(settings->rated_duration_ns, length, sizeof length);
+    units_human_duration(settings->rated_warm_up_ns, warm_up, sizeof warm_up);
+    fprintf(out, "  rated    %s: %s data IOPS arrive for %s, after %s of warm-up\n",
+            setup->options.preset ? setup->options.preset : RATED_PRESET,
+            count_text((uint64_t)(asked + 0.5)).text, length, warm_up);
+}
+
+static void print_time(const struct run_setup *setup, FILE *out)
+{
+    char length[UNITS_TEXT_MAX];
+    int64_t cycles = profile_config(setup->profile)->test_cycles;
+    units_human_duration((int64_t)setup->plan.test_cycle_ns, length, sizeof length);
+    if (cycles == 0)
+        fprintf(out, "  time     cycles of %s until interrupted (Ctrl-C)", length);
+    else if (cycles == 1)
+        fprintf(out, "  time     %s of load", length);
+    else
+        fprintf(out, "  time     %" PRId64 " cycles of %s of load", cycles, length);
+    fprintf(out, cycles == 1 ? ", then every page is read back\n"
+                             : "; in each, every page is read back\n");
+}
+
+static void print_replaced(const struct plan *plan, FILE *out)
+{
+    char message[FILE_MESSAGE_MAX];
+    struct file_mark mark;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (file_probe(plan->files[i].path, &mark, message) == FILE_OURS)
+            fprintf(out,
+                    "  note     %s is of an earlier run and will be replaced "
+                    "(DeleteFilesAtStartup)\n",
+                    plan->files[i].path);
+}
+
+/* ---- volumes ---- */
+
+/* By an unnamed file, as creation finds it out; it is gone with its descriptor. */
+static bool direct_works(const char *directory)
+{
+    struct file_alignment alignment = {.direct_works = true};
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return true; /* no unnamed files here: creation will tell */
+    if (ftruncate(fd, PROBE_BYTES) != 0 || file_alignment_find(fd, &alignment) != 0)
+        alignment.direct_works = true;
+    close(fd);
+    return alignment.direct_works;
+}
+
+static void print_volume(const struct environment_volume *volume, const char *directory, FILE *out)
+{
+    fprintf(out, "  volume   %s: %s on %s, %s, %s free%s\n",
+            volume->mount_point[0] ? volume->mount_point : directory,
+            volume->type[0] ? volume->type : "a file system",
+            volume->source[0] ? volume->source : "a device", size_of(volume->total_bytes).text,
+            size_of(volume->available_bytes).text,
+            direct_works(directory) ? "" : "; no O_DIRECT there: memory is tested, too");
+}
+
+static const char *directory_on(char *const *directories, unsigned count, uint64_t device)
+{
+    struct stat st;
+    for (unsigned i = 0; i < count; i++)
+        if (stat(directories[i], &st) == 0 && st.st_dev == device)
+            return directories[i];
+    return count ? directories[0] : ".";
+}
+
+static void print_volumes(const struct plan *plan, FILE *out)
+{
+    struct environment environment;
+    char **directories = alloc_zeroed(plan->file_count + 1, sizeof *directories);
+    for (unsigned i = 0; i < plan->file_count; i++)
+        directories[i] = plan_directory_of(plan->files[i].path);
+    if (environment_look(&environment, (const char *const *)directories, plan->file_count) == 0) {
+        for (unsigned i = 0; i < environment.volume_count; i++) {
+            const struct environment_volume *volume = &environment.volumes[i];
+            print_volume(volume, directory_on(directories, plan->file_count, volume->device), out);
+        }
+        environment_free(&environment);
+    }
+    for (unsigned i = 0; i < plan->file_count; i++)
+        free(directories[i]);
+    free(directories);
+}
+
+static void print_opening(const struct config_settings *settings, FILE *out)
+{
+    fprintf(out, "  opened   %s; %s\n",
+            settings->no_buffering ? "with O_DIRECT (NoBuffering)"
+                                   : "through the page cache (NoBuffering=FALSE): memory is tested",
+            settings->write_through ? "with O_DSYNC (WriteThrough)"
+                                    : "without O_DSYNC (WriteThrough=FALSE): flushed");
+}
+
+/* ---- settings ---- */
+
+struct list {
+    FILE *out;
+    unsigned columns; /* of the present line; 0: nothing yet */
+};
+
+static void list_add(struct list *list, const char *word)
+{
+    unsigned length = (unsigned)strlen(word);
+    if (list->columns == 0)
+        fputs("  settings ", list->out);
+    else if (list->columns + length + 2 > LIST_COLUMNS)
+        fputs(",\n           ", list->out);
+    else
+        fputs(", ", list->out);
+    bool fresh = list->columns == 0 || list->columns + length + 2 > LIST_COLUMNS;
+    list->columns = (fresh ? LIST_INDENT : list->columns + 2) + length;
+    fputs(word, list->out);
+}
+
+/* What somebody set; `pagestorm config --dump` has the rest. */
+static void print_settings(const struct profile *profile, FILE *out)
+{
+    struct list list = {.out = out};
+    for (size_t i = 0; i < profile_section_count(profile); i++) {
+        const void *settings;
+        const struct opt_section *section = profile_section_at(profile, i, &settings);
+        for (size_t j = 0; j < section->count; j++) {
+            char value[OPT_TEXT_MAX];
+            if (!profile_is_set(profile, section->name, section->opts[j].name))
+                continue;
+            opt_get(&section->opts[j], settings, value, sizeof value);
+            char *word = alloc_printf("%s.%s=%s", section->name, section->opts[j].name, value);
+            list_add(&list, word);
+            free(word);
+        }
+    }
+    fputs(list.columns ? "\n" : "  settings all by default\n", out);
+}
+
+/* ---- phases ---- */
+
+static void print_phase(const struct run_setup *setup, enum phase phase, FILE *out)
+{
+    const struct config_settings *settings = profile_config(setup->profile);
+    struct work_speed speed = {LIVE_TIME_ASSUMED_BYTES_PER_S, LIVE_TIME_ASSUMED_BYTES_PER_S};
+    uint64_t bytes = live_time_bytes(&setup->plan, phase, settings);
+    uint64_t ns = live_time_ns(&setup->plan, phase, settings, &speed);
+    if (ns == 0)
+        return;
+    fprintf(out, "  phase    %s: ", phase_text(phase));
+    if (bytes)
+        fprintf(out, "%s%s, about %s\n", phase == PHASE_final_checkpoint ? "at most " : "",
+                size_of(bytes).text, duration_of(ns).text);
+    else
+        fprintf(out, "%s\n", duration_of(ns).text);
+}
+
+static void print_phases(const struct run_setup *setup, FILE *out)
+{
+    const struct config_settings *settings = profile_config(setup->profile);
+    struct work_speed speed = {LIVE_TIME_ASSUMED_BYTES_PER_S, LIVE_TIME_ASSUMED_BYTES_PER_S};
+    uint64_t cycles = settings->test_cycles > 1 ? (uint64_t)settings->test_cycles - 1 : 0;
+    uint64_t all = live_time_ns(&setup->plan, PHASE_create, settings, &speed) +
+                   live_time_behind_ns(&setup->plan, PHASE_create, settings, &speed, cycles);
+    for (unsigned p = 0; p < PHASE_COUNT; p++)
+        print_phase(setup, (enum phase)p, out);
+    if (settings->test_cycles)
+        fprintf(out, "  in all   about %s, where the storage moves %.0f MB/s in sequence\n",
+                duration_of(all).text, LIVE_TIME_ASSUMED_BYTES_PER_S / 1e6);
+}
+
+void command_plan_print(const struct run_setup *setup, const char *engine, FILE *out)
+{
+    const struct plan *plan = &setup->plan;
+    fprintf(out, "plan\n");
+    print_files(plan, out);
+    print_volumes(plan, out);
+    print_opening(profile_config(setup->profile), out);
+    print_settings(setup->profile, out);
+    print_users(setup, out);
+    fprintf(out, "  pool     %s\n", size_of(plan->pool_bytes).text);
+    fprintf(out, "  workers  %u, %u I/Os outstanding each\n", plan->workers, plan->queue_depth);
+    fprintf(out, "  engine   %s\n", engine);
+    fprintf(out, "  seed     %" PRIu64 "%s\n", plan->seed,
+            plan->seed_drawn ? " (drawn; --seed repeats it)" : "");
+    print_rated(setup, out);
+    print_time(setup, out);
+    print_phases(setup, out);
+    fprintf(out, "  writes   about %s before the load begins\n",
+            size_of(plan->bytes_to_write).text);
+    for (unsigned i = 0; i < plan->note_count; i++)
+        fprintf(out, "  note     %s\n", plan->notes[i]);
+    print_replaced(plan, out);
+}
