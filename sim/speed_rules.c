@@ -268,7 +268,7 @@ static bool not_tested(const struct speed_facts *f, struct axis *axis)
                  "requests in flight divided by the rate");
     else if (f->seconds < SPEED_SECONDS_MIN - BEGIN_SECONDS)
         axis_set(axis, GRADE_NOT_TESTED,
-                 "the rated phase lasted %.0f s, and at least %d s are judged", floor(f->seconds),
+                 "the rated phase lasted %.0f s, and at least %d s are judged", f->seconds,
                  SPEED_SECONDS_MIN);
     else if (f->asked_ios * f->seconds < SPEED_OPS_MIN)
         axis_set(axis, GRADE_NOT_TESTED,
