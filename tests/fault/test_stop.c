@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "config/preset.h"
 #include "tests/fault/outcome.h"
 #include "tests/scale.h"
 
@@ -50,6 +51,21 @@ static int trip_create(struct io_engine **out, const struct io_engine_config *co
 
 /* ---- runs ---- */
 
+/* Small enough for a pool of 48 frames. */
+static const struct preset_setting rated_settings[] = {
+    {"CONFIG", "CacheHitRatio", "0"},
+    {"RandomUser", "UserCount", "6"},
+    {"RandomUser", "RatePerSecond", "500"},
+    {"RandomUser", "ReadsPerTransaction", "2"},
+    {"RandomUser", "UpdatesPerTransaction", "1"},
+    {"RandomUser", "MaxLogPerBuffer", "1024"},
+    {"ReadAheadUser", "UserCount", "0"},
+    {"BulkUpdateUser", "UserCount", "0"},
+    {"AuditUser", "UserCount", "1"},
+    {NULL, NULL, NULL},
+};
+static const struct preset rated_load = {.name = "rated", .help = "-", .settings = rated_settings};
+
 static void sim_small(struct sim *sim, uint64_t seed, bool write_through)
 {
     struct sim_options options = {
@@ -62,6 +78,8 @@ static void sim_small(struct sim *sim, uint64_t seed, bool write_through)
         .with_faults = true,
         .signal = &flag,
         .settings = {{"CONFIG", "WriteThrough", write_through ? "TRUE" : "FALSE"},
+                     {"CONFIG", "RatedWarmUp", "50ms"},
+                     {"CONFIG", "RatedDuration", "100ms"},
                      {"RandomUser", "UserCount", "6"},
                      {"RandomUser", "MaxIOChainLength", "16"},
                      {"RandomUser", "MaxLogPerBuffer", "1024"},
@@ -70,6 +88,7 @@ static void sim_small(struct sim *sim, uint64_t seed, bool write_through)
     };
     atomic_store(&flag, 0);
     sim_begin(sim, &options);
+    profile_rate_by(sim->profile, &rated_load);
     sim->faults->below = trip_ops();
 }
 
@@ -155,6 +174,18 @@ static void flag_during_initial_update(void **state)
     stop_in(PHASE_initial_update);
 }
 
+static void flag_during_the_rated_warm_up(void **state)
+{
+    (void)state;
+    stop_in(PHASE_rated_warm_up);
+}
+
+static void flag_during_the_rated_phase(void **state)
+{
+    (void)state;
+    stop_in(PHASE_rated);
+}
+
 static void flag_during_stress(void **state)
 {
     (void)state;
@@ -220,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flag_during_creation),
         cmocka_unit_test(flag_during_initial_update),
+        cmocka_unit_test(flag_during_the_rated_warm_up),
+        cmocka_unit_test(flag_during_the_rated_phase),
         cmocka_unit_test(flag_during_stress),
         cmocka_unit_test(flag_during_final_checkpoint),
         cmocka_unit_test(flag_during_audit),
