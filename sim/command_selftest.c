@@ -13,14 +13,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/engine_choice.h"
 #include "sim/selftest.h"
 
 static const char usage[] =
-    "usage: pagestorm selftest [--dir D] [--seed N] [--case NUMBER]\n"
+    "usage: pagestorm selftest [--dir D [--engine NAME]] [--seed N] [--case NUMBER]\n"
     "  --dir D        use the storage under D (about 150 MB, a few seconds a case); without it "
     "the\n"
     "                 device is modelled and the clock virtual, and the result depends on the seed "
     "only\n"
+    "  --engine NAME  with --dir: how I/O is issued, auto (default), uring, aio or sync\n"
     "  --seed N       another sequence of random choices\n"
     "  --case NUMBER  only this case of the list\n";
 
@@ -113,6 +115,7 @@ static int run_all(const struct selftest_config *config, size_t only)
 
 struct arguments {
     struct selftest_config config;
+    const char *engine;
     size_t only;
 };
 
@@ -142,14 +145,50 @@ static int check_dir(const char *dir)
     return 2;
 }
 
+static int engine_named(const char *name, enum config_engine *out)
+{
+    static const struct {
+        const char *name;
+        enum config_engine engine;
+    } names[] = {{"auto", CONFIG_ENGINE_AUTO},
+                 {"uring", CONFIG_ENGINE_URING},
+                 {"aio", CONFIG_ENGINE_AIO},
+                 {"sync", CONFIG_ENGINE_SYNC}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i].name) != 0)
+            continue;
+        *out = names[i].engine;
+        return 0;
+    }
+    return -EINVAL;
+}
+
+/* -1: go on; else the exit code. */
+static int choose_engine(struct arguments *arguments)
+{
+    struct engine_choice choice;
+    enum config_engine wanted = CONFIG_ENGINE_AUTO;
+    if (!arguments->config.real)
+        return -1;
+    if (arguments->engine && engine_named(arguments->engine, &wanted))
+        return usage_error();
+    if (engine_choose(wanted, &choice)) {
+        fprintf(stderr, "pagestorm selftest: the I/O engine %s cannot be used: %s.\n",
+                choice.ops->name, choice.text);
+        return 3;
+    }
+    arguments->config.engine = choice.ops;
+    printf("engine: %s\n", choice.text);
+    return -1;
+}
+
 /* -1: go on; else the exit code. */
 static int parse(int argc, char **argv, struct arguments *arguments)
 {
-    static const struct option options[] = {{"dir", required_argument, NULL, 'd'},
-                                            {"seed", required_argument, NULL, 's'},
-                                            {"case", required_argument, NULL, 'c'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    static const struct option options[] = {
+        {"dir", required_argument, NULL, 'd'},  {"engine", required_argument, NULL, 'e'},
+        {"seed", required_argument, NULL, 's'}, {"case", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},       {0}};
     uint64_t number = 0;
     int option;
     optind = 0;
@@ -160,6 +199,8 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         } else if (option == 'd') {
             arguments->config.dir = optarg;
             arguments->config.real = true;
+        } else if (option == 'e') {
+            arguments->engine = optarg;
         } else if (option == 's' && parse_number(optarg, &number) == 0 && number > 0) {
             arguments->config.seed = number;
         } else if (option == 'c' && parse_number(optarg, &number) == 0 && number > 0 &&
@@ -169,7 +210,10 @@ static int parse(int argc, char **argv, struct arguments *arguments)
             return usage_error();
         }
     }
-    return optind == argc ? check_dir(arguments->config.dir) : usage_error();
+    if (optind != argc || (arguments->engine && !arguments->config.real))
+        return usage_error();
+    int code = check_dir(arguments->config.dir);
+    return code < 0 ? choose_engine(arguments) : code;
 }
 
 int command_selftest(int argc, char **argv)

@@ -140,8 +140,10 @@ int file_check_identity(const struct file *file, uint64_t *size_bytes_now)
 
 void file_close(struct file *file)
 {
-    if (file->path != NULL && file->target.fd >= 0)
-        close(file->target.fd); /* releases the lock */
+    if (file->path != NULL && file->target.fd >= 0) {
+        file_unlock(file->target.fd); /* a ring that is just ending may keep the file open */
+        close(file->target.fd);
+    }
     free(file->path);
     *file = (struct file){.target = {.fd = -1}};
 }

@@ -29,6 +29,7 @@ static const char *const settings_of_all[] = {
     "CONFIG.StopOnError=FALSE",
     "CONFIG.CPUCount=2",
     "CONFIG.MaxMemoryMB=64",
+    "CONFIG.CacheHitRatio=10000",
     "CONFIG.CheckpointInterval=1",
     "CONFIG.Reserve=1",
     "RandomUser.UserCount=4",
@@ -39,6 +40,8 @@ static const char *const settings_of_all[] = {
     "RandomUser.RollbackChance=100",
     "RandomUser.SleepAfter=2",
     "AuditUser.UserCount=0",
+    "ReadAheadUser.UserCount=0",
+    "BulkUpdateUser.UserCount=0",
 };
 
 struct selftest {
@@ -169,7 +172,8 @@ static int engine_make(struct selftest *self)
 {
     if (self->config->real) {
         clock_init_real(&self->clock);
-        fault_config_init(&self->faults, &engine_sync, NULL);
+        fault_config_init(&self->faults, self->config->engine ? self->config->engine : &engine_sync,
+                          NULL);
     } else {
         struct mem_device_config config = {.seed = self->config->seed};
         clock_init_virtual(&self->clock);

@@ -62,8 +62,9 @@ extern const size_t selftest_case_count;
 struct selftest_config {
     const char *dir; /* an existing folder; a case makes and removes one of its own in it */
     uint64_t seed;
-    bool real;        /* files and clock are real; else the device is modelled */
-    unsigned seconds; /* of stress; 0 = 3 */
+    bool real;                          /* files and clock are real; else the device is modelled */
+    const struct io_engine_ops *engine; /* of a real one; NULL = sync */
+    unsigned seconds;                   /* of stress; 0 = 3 */
 };
 
 struct selftest_result {

@@ -146,6 +146,8 @@ const struct selftest_case selftest_cases[] = {
     {.name = "log block shows an earlier use of its place",
      .expected = VERDICT_log_old_use,
      .place = SELFTEST_IN_LOG,
+     /* Enough log to come round twice. */
+     .settings = {"RandomUser.MinLogPerBuffer=2048", "RandomUser.MaxLogPerBuffer=2048"},
      .log_mib = 4,
      .rule_count = 1,
      .rules = {{FAULT_LOST, IO_WRITE, LOG_FIRST, .nth = 3, .count = ALWAYS}}},

@@ -100,6 +100,11 @@ static void profile_make(struct sim *sim)
     assert(!error);
 }
 
+static const struct io_engine_ops *real_engine(const struct sim *sim)
+{
+    return sim->options.engine ? sim->options.engine : &engine_sync;
+}
+
 static void device_make(struct sim *sim)
 {
     clock_init_virtual(&sim->clock);
@@ -127,7 +132,7 @@ void sim_begin(struct sim *sim, const struct sim_options *options)
     if (sim->options.with_faults) {
         sim->faults = malloc(sizeof *sim->faults);
         assert(sim->faults);
-        fault_config_init(sim->faults, sim->device ? &engine_mem : &engine_sync, sim->device);
+        fault_config_init(sim->faults, sim->device ? &engine_mem : real_engine(sim), sim->device);
     }
 }
 
@@ -139,7 +144,7 @@ void sim_create(struct sim *sim)
         .out_dir = sim->folder,
         .engine = sim->faults   ? &engine_fault
                   : sim->device ? &engine_mem
-                                : &engine_sync,
+                                : real_engine(sim),
         .engine_device = sim->faults ? (void *)sim->faults : (void *)sim->device,
         .virtual_clock = sim->device != NULL,
         .clock = sim->device ? &sim->clock : NULL,

@@ -24,7 +24,8 @@ struct sim_options {
     uint64_t data_bytes, log_bytes, pool_bytes; /* 0 = 16, 8, 4 MiB */
     unsigned workers;                           /* 0 = 2 */
     unsigned databases;                         /* 0 = 1 */
-    bool real_clock;                            /* threads and the sync engine instead */
+    bool real_clock;                            /* threads and an engine for real devices instead */
+    const struct io_engine_ops *engine;         /* that one; NULL = sync */
     bool with_faults;                           /* the fault layer over the engine */
     bool leave_like_killed;
     void (*event)(void *context, const struct event *event); /* of struct run_config, or NULL */
