@@ -122,6 +122,8 @@ void page_fault_report_retry(struct page_reader *reader, struct data_file *file,
     struct finding finding = {
         .verdict = VERDICT_read_retry,
         .file_uid = file->file.mark.file_uid,
+        .has_page = count == 1,
+        .page_no = first_page,
         .offset = (uint64_t)first_page * PAGE_BYTES,
         .size_bytes = (uint64_t)count * PAGE_BYTES,
         .retries = 1,
@@ -130,9 +132,14 @@ void page_fault_report_retry(struct page_reader *reader, struct data_file *file,
     };
     snprintf(finding.file, sizeof finding.file, "%s", file->file.path);
     snprintf(finding.actor, sizeof finding.actor, "%s", reader->actor);
-    snprintf(finding.detail, sizeof finding.detail,
-             "a read of %u pages failed, each page alone could be read; the system said: %s", count,
-             strerror(finding.error));
+    if (count > 1)
+        snprintf(finding.detail, sizeof finding.detail,
+                 "a read of %u pages failed, each page alone could be read; the system said: %s",
+                 count, strerror(finding.error));
+    else
+        snprintf(finding.detail, sizeof finding.detail,
+                 "a read failed and the next one did not; the system said: %s",
+                 strerror(finding.error));
     relaxed_add(&reader->task->worker->stats.counters.read_retries, 1);
     finding_report(&reader->run->findings, &finding, NULL);
 }
