@@ -8,88 +8,8 @@
 
 #include "config/profile.h"
 
-/* CPUCount * 1023 - 100 with 64 CPUs: SQLIOSim's limit for all users together. */
-#define USERS_MAX "65372"
-#define PAGES_MAX "1048576" /* 8 GiB of pages in one cycle: more cannot be meant */
-
-struct bulk_update_settings {
-    int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
-};
-
 struct shrink_settings {
     int64_t interval_ns_min, interval_ns_max, extends_min, extends_max;
-};
-
-#define USER_HELP     "Number of users; -1 = twice the CPUs but at most 8, 0 = none."
-#define CYCLES_HELP   "Cycles before a pause."
-#define DELAY_HELP    "The pause."
-
-#define FIELD(member) OPT_FIELD(struct bulk_update_settings, member)
-
-static const struct opt bulk_update_opts[] = {
-    {.name = "UserCount",
-     .type = OPT_INT,
-     .def = "-1",
-     .min = "-1",
-     .max = USERS_MAX,
-     .unit = "users",
-     FIELD(user_count),
-     .help = USER_HELP},
-    {.name = "BuffersBUMin",
-     .type = OPT_INT,
-     .def = "64",
-     .min = "0",
-     .max = PAGES_MAX,
-     .unit = "pages",
-     FIELD(pages_min),
-     .help = "Fewest pages changed in a cycle."},
-    {.name = "BuffersBUMax",
-     .type = OPT_INT,
-     .def = "128",
-     .min = "0",
-     .max = PAGES_MAX,
-     .unit = "pages",
-     FIELD(pages_max),
-     .help = "Most pages changed in a cycle."},
-    {.name = "DelayAfterCycles",
-     .type = OPT_INT,
-     .def = "2",
-     .min = "0",
-     .max = "1000000",
-     .unit = "cycles",
-     FIELD(delay_after_cycles),
-     .help = CYCLES_HELP},
-    {.name = "BUDelay",
-     .type = OPT_MILLIS,
-     .def = "10",
-     .min = "0",
-     .max = "86400000",
-     .unit = "ms",
-     FIELD(delay_ns),
-     .help = DELAY_HELP},
-};
-
-#undef FIELD
-
-static int check_bulk_update(const void *settings, char text[OPT_TEXT_MAX])
-{
-    const struct bulk_update_settings *bulk = settings;
-
-    if (bulk->pages_min > bulk->pages_max) {
-        snprintf(text, OPT_TEXT_MAX, "BuffersBUMin is above BuffersBUMax");
-        return -EINVAL;
-    }
-    return 0;
-}
-
-static const struct opt_section bulk_update_section = {
-    .name = "BulkUpdateUser",
-    .opts = bulk_update_opts,
-    .count = sizeof(bulk_update_opts) / sizeof(bulk_update_opts[0]),
-    .size_bytes = sizeof(struct bulk_update_settings),
-    .help = "Users that load in bulk: SELECT INTO, BULK INSERT.",
-    .later = true,
-    .check = check_bulk_update,
 };
 
 #define FIELD(member) OPT_FIELD(struct shrink_settings, member)
@@ -159,7 +79,6 @@ static const struct opt_section shrink_section = {
 };
 
 const struct opt_section *const later_sections[] = {
-    &bulk_update_section,
     &shrink_section,
 };
 const size_t later_sections_count = sizeof(later_sections) / sizeof(later_sections[0]);

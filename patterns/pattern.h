@@ -20,6 +20,7 @@ enum op_kind {
     OP_UPDATE,     /* one transaction: read a chain of pages, change some of them, commit */
     OP_AUDIT,      /* read pages from the device, past the pool, and verify them */
     OP_READ_AHEAD, /* read pages ahead: a scan, into the pool */
+    OP_BULK,       /* a load in bulk: overwrite whole pages, write them eagerly, commit */
     OP_CHECKPOINT, /* run a checkpoint of the database */
     OP_LAZY_WRITE, /* one sweep of the lazy writer over the pool */
     OP_THINK,      /* sleep think_ns */
@@ -45,11 +46,12 @@ struct op_page {
 struct op {
     enum op_kind kind;
     unsigned file;               /* index into view->files */
-    uint32_t first_page;         /* OP_AUDIT, OP_READ_AHEAD */
+    uint32_t first_page;         /* OP_AUDIT, OP_READ_AHEAD, OP_BULK */
     uint32_t page_count;         /* the same */
     const struct op_page *pages; /* OP_UPDATE: in the order in which they are used (a chain
                                     ascends); the pattern's memory, valid until the next call */
     unsigned pages_count;
+    unsigned log_records; /* OP_BULK: format records to reserve log space for */
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     int64_t think_ns;
     bool until_called; /* OP_THINK: also ends when what the pattern serves calls for it */
@@ -103,7 +105,8 @@ struct pattern {
     /* NULL: always closed loop.  With a rate, every op that reads or writes pages is an arrival,
      * and the pattern asks for no pauses: the arrivals set the pace. */
     struct pattern_rate (*rate)(const void *settings);
-    /* Most consecutive pages that one op has read ahead or in a chain; NULL: it reads none so. */
+    bool loads; /* uses OP_BULK */
+    /* Most consecutive pages of one OP_READ_AHEAD, OP_BULK or chain; NULL: it has none of them. */
     int64_t (*pages_at_once)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
     void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);

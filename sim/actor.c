@@ -103,6 +103,8 @@ static enum task_result op_begin(struct actor *actor)
         return page_audit_begin(actor);
     case OP_READ_AHEAD:
         return read_ahead_begin(actor);
+    case OP_BULK:
+        return bulk_update_begin(actor);
     case OP_CHECKPOINT:
         return checkpoint_begin(actor);
     case OP_LAZY_WRITE:
@@ -270,6 +272,10 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
     int error = page_reader_init(&actor->reader, run, &actor->task, actor->name);
     if (!error)
         error = scan_init(actor, profile, settings);
+    if (!error && pattern->loads) {
+        actor->bulk = bulk_update_create(actor, (uint32_t)pattern->pages_at_once(settings));
+        error = actor->bulk ? 0 : -ENOMEM;
+    }
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     if (!error && pattern->cleans) {
@@ -281,6 +287,8 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
 
 void actor_free(struct actor *actor)
 {
+    bulk_update_free(actor->bulk);
+    actor->bulk = NULL;
     page_scan_free(&actor->scan);
     page_reader_free(&actor->reader);
     free(actor->audit.buffer);

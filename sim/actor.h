@@ -11,6 +11,7 @@
 #define SIM_ACTOR_H
 
 #include "sim/arrivals.h"
+#include "sim/bulk_update.h"
 #include "sim/page_read.h"
 #include "sim/page_scan.h"
 #include "sim/run.h"
@@ -74,6 +75,7 @@ struct actor {
     struct page_scan scan; /* of patterns with pages_at_once */
     struct transaction transaction;
     struct page_audit audit;
+    struct bulk_update *bulk; /* of patterns that load */
     struct checkpoint *checkpoint;
     struct lazy_write *lazy;
     _Atomic bool sleeping;
@@ -98,6 +100,7 @@ static inline enum task_result actor_go(struct actor *actor, executor_step step)
 
 enum task_result transaction_begin(struct actor *actor);
 enum task_result read_ahead_begin(struct actor *actor);
+enum task_result bulk_update_begin(struct actor *actor);
 enum task_result page_audit_begin(struct actor *actor);
 enum task_result checkpoint_begin(struct actor *actor);
 int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));

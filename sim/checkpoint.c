@@ -10,8 +10,8 @@
  * given back.  After a failed write or flush nothing is given back: the next checkpoint tries
  * again.
  *
- * A page dirty at the begin that the lazy writer is writing when the sweep comes to it is waited
- * for: its write may fail, and then the sweep writes it.
+ * A page dirty at the begin that another is writing or overwriting when the sweep comes to it is
+ * waited for: its write may fail, and then the sweep writes it.
  *
  * So that it does not flood the device, the sweep pauses by write_pace.h.
  *

@@ -113,6 +113,8 @@ static enum choice choose(struct page_scan *scan, uint32_t page_no, struct page_
             return CHOICE_SKIP;
         return add_borrowed(scan, page, cached);
     }
+    if (scan->cached_only && !pool_contains(pool, key_of(scan, page_no)))
+        return CHOICE_SKIP;
     struct frame *frame = NULL;
     switch (pool_claim(pool, key_of(scan, page_no), &frame)) {
     case POOL_MISS:
@@ -329,6 +331,7 @@ void page_scan_start(struct page_scan *scan, const struct page_scan_range *range
     scan->stream = range->stream;
     scan->cached = range->cached;
     scan->users_only = range->users_only;
+    scan->cached_only = range->cached_only;
     scan->roll_lost = false;
     scan->kept = scan->dropped = 0;
 }

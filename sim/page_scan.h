@@ -71,6 +71,7 @@ struct page_scan {
     enum stream stream;
     enum scan_cached cached;
     bool users_only;                   /* skip pages that no user may build on */
+    bool cached_only;                  /* skip pages that the pool does not have */
     bool roll_lost;                    /* of the page at next: do not roll again */
     unsigned busy;                     /* requests */
     struct page_scan_request *judging; /* its page is in the ladder */
@@ -82,7 +83,7 @@ struct page_scan_range {
     uint32_t first_page, page_count;
     enum stream stream;
     enum scan_cached cached;
-    bool users_only;
+    bool users_only, cached_only;
 };
 
 /* Pages that one of `scans` scans may have outstanding, so that all together hold at most a quarter

@@ -235,10 +235,9 @@ static int check_logs(struct planner *p)
         const struct plan_file *file = &p->plan->files[i];
         if (!file->is_log || wal_log_transaction_max(file->size_bytes) >= need)
             continue;
-        const char *remedy =
-            who == initial_update
-                ? ""
-                : ", or lower the longest chain or the largest log record in its section";
+        const char *remedy = who == initial_update ? ""
+                                                   : ", or lower the longest chain, the largest "
+                                                     "log record or BuffersBUMax in its section";
         return refuse(p, -EINVAL, EXIT_USAGE,
                       "%.300s: a log of %s is too small for the largest transaction of %s, which "
                       "needs %s and may use half the log; make the log at least %s%s",

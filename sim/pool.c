@@ -318,6 +318,7 @@ static enum pool_get frame_use(struct frame *frame, struct task *task, struct fr
     frame_assert_state(frame);
     switch (frame->state) {
     case FRAME_READING:
+    case FRAME_FORMATTING:
         wait_list_add(&frame->waiters, task);
         return POOL_WAIT;
     case FRAME_BAD:
@@ -423,6 +424,88 @@ bool pool_contains(struct pool *pool, uint64_t key)
     bool found = pool_find_locked(pool, key) != NULL;
     pthread_mutex_unlock(lock);
     return found;
+}
+
+/* ---- overwriting whole pages ---- */
+
+/* Under the partition lock. */
+static enum pool_get overwrite_locked(struct frame *frame, struct task *task)
+{
+    assert(!frame->system);
+    if (frame->state == FRAME_BAD)
+        return POOL_QUARANTINED;
+    if (frame->state != FRAME_CLEAN && frame->state != FRAME_DIRTY) {
+        if (task)
+            wait_list_add(&frame->waiters, task);
+        return POOL_WAIT;
+    }
+    frame->was_dirty = frame->state == FRAME_DIRTY;
+    frame->state = FRAME_FORMATTING;
+    frame->referenced = true;
+    frame_assert_state(frame);
+    return POOL_HIT;
+}
+
+enum pool_get pool_overwrite(struct pool *pool, uint64_t key, struct task *task, struct frame **out)
+{
+    struct frame *fresh = NULL;
+    if (!pool_contains(pool, key)) {
+        fresh = frame_take(pool);
+        if (!fresh && task)
+            pool_wait_for_frame(pool, task);
+        if (!fresh)
+            return POOL_NO_FRAME;
+    }
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    struct frame *frame = pool_find_locked(pool, key);
+    enum pool_get got = POOL_NO_FRAME; /* evicted this moment, and none in hand */
+    if (frame) {
+        got = overwrite_locked(frame, task);
+        *out = frame;
+    } else if (fresh) {
+        frame_enter(pool, fresh, key);
+        fresh->state = FRAME_FORMATTING;
+        fresh->pins = 0;
+        fresh->was_dirty = false;
+        *out = fresh;
+        got = POOL_MISS;
+    }
+    pthread_mutex_unlock(lock);
+    if (fresh && got != POOL_MISS)
+        free_list_return(pool, fresh);
+    return frame || fresh ? got : pool_overwrite(pool, key, task, out);
+}
+
+void pool_overwrite_end(struct pool *pool, struct frame *frame, uint64_t generation, struct lsn lsn,
+                        uint16_t actor)
+{
+    pthread_mutex_t *lock = frame_lock(pool, frame);
+    pthread_mutex_lock(lock);
+    assert(frame->state == FRAME_FORMATTING && generation > frame->generation);
+    frame->state = frame->was_dirty ? FRAME_DIRTY : FRAME_CLEAN;
+    frame->generation = generation;
+    frame->actor = actor;
+    frame_mark_dirty(pool, frame, lsn);
+    wait_list_wake_all(&frame->waiters);
+    pthread_mutex_unlock(lock);
+}
+
+void pool_overwrite_cancel(struct pool *pool, struct frame *frame)
+{
+    pthread_mutex_t *lock = frame_lock(pool, frame);
+    pthread_mutex_lock(lock);
+    assert(frame->state == FRAME_FORMATTING);
+    bool fresh = frame->generation == 0;
+    frame->state = frame->was_dirty ? FRAME_DIRTY : FRAME_CLEAN;
+    if (fresh)
+        hash_remove(pool, frame);
+    wait_list_wake_all(&frame->waiters);
+    pthread_mutex_unlock(lock);
+    if (fresh)
+        free_list_return(pool, frame);
+    else
+        pool_wake_waiters(pool, 1); /* it may be had again */
 }
 
 void pool_read_done(struct pool *pool, struct frame *frame, bool right, uint64_t generation)

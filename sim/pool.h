@@ -6,11 +6,13 @@
  *              v                             v
  *             BAD <---------------------- (third failure: quarantined)
  *
+ *   FREE, CLEAN, DIRTY -> FORMATTING -> DIRTY: the page is overwritten whole, unread.
+ *
  * Invariants (frame_assert_state, called by every mutator):
- *  1. Frame bytes do not change while WRITING, and nobody reads them while READING.
+ *  1. Frame bytes do not change while WRITING, and nobody reads them while READING or FORMATTING.
  *  2. The only edges into CLEAN are a read that was verified and a write that was acknowledged.
  *  3. Only CLEAN and BAD frames without pins are evicted; system frames never are.
- *  4. generation, lsn and bytes change together, under the partition lock.
+ *  4. generation, lsn and bytes change together, under the partition lock; or while FORMATTING.
  *
  * The pool never writes: cleaning is the writeback's job, so there is no cycle.  It calls its
  * cleaner (the lazy writer's task, where there is one) when fewer than free_low frames are free and
@@ -35,7 +37,15 @@
 #define POOL_FREE_SHARE 50
 #define POOL_FREE_MIN   32
 
-enum frame_state { FRAME_FREE, FRAME_READING, FRAME_CLEAN, FRAME_DIRTY, FRAME_WRITING, FRAME_BAD };
+enum frame_state {
+    FRAME_FREE,
+    FRAME_READING,
+    FRAME_CLEAN,
+    FRAME_DIRTY,
+    FRAME_WRITING,
+    FRAME_FORMATTING, /* being overwritten whole by one owner: neither used nor written */
+    FRAME_BAD,
+};
 
 struct frame {
     _Atomic uint64_t key; /* file uid << 32 | page number; 0 = none (uid starts at 1) */
@@ -43,6 +53,7 @@ struct frame {
     unsigned pins;
     bool referenced; /* second chance */
     bool system;     /* a system page: never evicted */
+    bool was_dirty;  /* FORMATTING: from DIRTY */
     unsigned write_failures;
     uint16_t actor; /* who changed it last */
     uint64_t generation;
@@ -51,7 +62,7 @@ struct frame {
     const void *writer;    /* WRITING: who claimed it, only to be compared */
     uint8_t *bytes;        /* PAGE_BYTES, aligned */
     struct frame *hash_next;
-    struct wait_list waiters; /* for READING or WRITING to end */
+    struct wait_list waiters; /* for READING, WRITING or FORMATTING to end */
 };
 
 struct pool_partition {
@@ -67,7 +78,7 @@ struct pool {
     size_t buckets_per_partition;
     struct pool_partition partitions[POOL_PARTITIONS];
     _Atomic size_t clock_hand;
-    _Atomic size_t dirty_count; /* DIRTY and WRITING, system frames included */
+    _Atomic size_t dirty_count; /* DIRTY, WRITING, FORMATTING from DIRTY; system frames, too */
     pthread_mutex_t free_lock;
     struct frame *free_list; /* linked by hash_next */
     _Atomic size_t free_count;
@@ -104,6 +115,16 @@ struct frame *pool_borrow(struct pool *pool);
 void pool_give_back(struct pool *pool, struct frame *frame);
 /* The task waits until a frame may be had; it must hold none. */
 void pool_wait_for_frame(struct pool *pool, struct task *task);
+/* Claim the page for being overwritten whole: FORMATTING, not pinned, the caller's alone.
+ * POOL_HIT: it was in the pool; POOL_MISS: generation 0; POOL_WAIT, POOL_NO_FRAME: not now (task,
+ * if not NULL, waits for that); POOL_QUARANTINED. */
+enum pool_get pool_overwrite(struct pool *pool, uint64_t key, struct task *task,
+                             struct frame **out);
+/* The bytes are the new ones: DIRTY. */
+void pool_overwrite_end(struct pool *pool, struct frame *frame, uint64_t generation, struct lsn lsn,
+                        uint16_t actor);
+/* They are as they were: as before the claim. */
+void pool_overwrite_cancel(struct pool *pool, struct frame *frame);
 /* For a page whose image is made, not read: as POOL_MISS.  NULL, and nobody waits, when the page is
  * there or no frame is free. */
 struct frame *pool_take(struct pool *pool, uint64_t key);

@@ -199,7 +199,8 @@ static bool was_loaded(const struct report *report)
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
         reads += report->stats->streams[loads[i]][STREAM_page_read].ops +
                  report->stats->streams[loads[i]][STREAM_audit_read].ops +
-                 report->stats->streams[loads[i]][STREAM_read_ahead].ops;
+                 report->stats->streams[loads[i]][STREAM_read_ahead].ops +
+                 report->stats->streams[loads[i]][STREAM_eager_write].ops;
     return reads > 0;
 }
 

@@ -12,7 +12,8 @@ static enum rewritten from_memory(struct pool *pool, uint64_t key)
     pthread_mutex_lock(lock);
     struct frame *frame = pool_find_locked(pool, key);
     enum rewritten result = frame ? REWRITE_DIRTY : REWRITE_ABSENT;
-    if (frame && frame->state == FRAME_READING) /* its reader will find the page in doubt */
+    /* Its reader will find the page in doubt; who overwrites it may let go of it. */
+    if (frame && (frame->state == FRAME_READING || frame->state == FRAME_FORMATTING))
         result = REWRITE_BUSY;
     if (frame && frame->state == FRAME_CLEAN)
         frame_mark_dirty(pool, frame, frame->lsn);

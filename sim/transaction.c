@@ -217,7 +217,7 @@ static enum task_result change_page(struct actor *actor)
     pthread_mutex_t *lock = frame_lock(&actor->run->pool, t->frame);
     pthread_mutex_lock(lock);
     bool bad = t->frame->state == FRAME_BAD;
-    if (!error && t->frame->state == FRAME_WRITING) {
+    if (!error && (t->frame->state == FRAME_WRITING || t->frame->state == FRAME_FORMATTING)) {
         wait_list_add(&t->frame->waiters, &actor->task);
         error = -EAGAIN;
     }

@@ -20,7 +20,9 @@ struct claimer {
 static enum collect claim_frame(struct claimer *by, struct frame *frame, struct page_image *image)
 {
     struct database *database = by->database;
-    if (frame->state == FRAME_WRITING && by->task && frame->writer != by->task) {
+    bool others = (frame->state == FRAME_WRITING && frame->writer != by->task) ||
+                  frame->state == FRAME_FORMATTING;
+    if (others && by->task) {
         wait_list_add(&frame->waiters, by->task);
         return COLLECT_BUSY;
     }
@@ -101,14 +103,20 @@ static enum collect collect(struct claimer *by, uint32_t page_no, unsigned cap,
     return COLLECT_CLAIMED;
 }
 
+static enum collect collect_at(struct claimer *by, uint32_t page_no, unsigned cap,
+                               struct gather *gather, uint64_t *position)
+{
+    enum collect result = collect(by, page_no, cap, gather);
+    if (result == COLLECT_LOG)
+        *position = by->position;
+    return result;
+}
+
 enum collect writeback_collect(struct database *database, struct data_file *file, uint32_t page_no,
                                unsigned cap, struct gather *gather, uint64_t *position)
 {
     struct claimer by = {.database = database, .file = file};
-    enum collect result = collect(&by, page_no, cap, gather);
-    if (result == COLLECT_LOG)
-        *position = by.position;
-    return result;
+    return collect_at(&by, page_no, cap, gather, position);
 }
 
 enum collect writeback_collect_all(struct database *database, struct data_file *file,
@@ -116,10 +124,15 @@ enum collect writeback_collect_all(struct database *database, struct data_file *
                                    uint64_t *position, struct task *task)
 {
     struct claimer by = {.database = database, .file = file, .system = true, .task = task};
-    enum collect result = collect(&by, page_no, cap, gather);
-    if (result == COLLECT_LOG)
-        *position = by.position;
-    return result;
+    return collect_at(&by, page_no, cap, gather, position);
+}
+
+enum collect writeback_collect_waiting(struct database *database, struct data_file *file,
+                                       uint32_t page_no, unsigned cap, struct gather *gather,
+                                       uint64_t *position, struct task *task)
+{
+    struct claimer by = {.database = database, .file = file, .task = task};
+    return collect_at(&by, page_no, cap, gather, position);
 }
 
 /* ---- completion ---- */

@@ -56,7 +56,7 @@ enum collect {
     COLLECT_NOTHING, /* not dirty any more, or being written */
     COLLECT_LOG,     /* the log must be durable to *position first */
     COLLECT_CLAIMED, /* gather is filled: submit it */
-    COLLECT_BUSY,    /* somebody else writes it; the task is woken at the end of that */
+    COLLECT_BUSY, /* somebody else writes or overwrites it; the task is woken at the end of that */
 };
 enum collect writeback_collect(struct database *database, struct data_file *file, uint32_t page_no,
                                unsigned cap, struct gather *gather, uint64_t *position);
@@ -65,6 +65,10 @@ enum collect writeback_collect(struct database *database, struct data_file *file
 enum collect writeback_collect_all(struct database *database, struct data_file *file,
                                    uint32_t page_no, unsigned cap, struct gather *gather,
                                    uint64_t *position, struct task *task);
+/* As writeback_collect, but a page that another is writing or overwriting is waited for. */
+enum collect writeback_collect_waiting(struct database *database, struct data_file *file,
+                                       uint32_t page_no, unsigned cap, struct gather *gather,
+                                       uint64_t *position, struct task *task);
 /* count, images, file, first_page, stream, worker and done are set. */
 void writeback_submit(struct gather *gather);
 

@@ -40,10 +40,14 @@ static inline void drawn_set_bool(struct drawn *d, const char *key, bool value)
 /* Whole MB, as in a configuration: the smallest in which the largest transaction of RandomUser
  * fits (sim/plan.c refuses less), or up to 8 more. */
 static inline uint64_t drawn_log_bytes(struct rng *rng, int64_t chain, int64_t record,
-                                       size_t sector_bytes)
+                                       int64_t bulk_pages, size_t sector_bytes)
 {
     uint64_t records = 2 + (uint64_t)chain * (record > 59000 ? 2 : 1);
     uint64_t need = wal_transaction_need((uint64_t)(chain * record), records, sector_bytes);
+    /* begin, commit, a record of 32 bytes an extent, one more and 8 to spare */
+    uint64_t bulk_records = 2 + (uint64_t)(bulk_pages + 7) / 8 + 1 + 8;
+    uint64_t bulk = wal_transaction_need(bulk_records * 32, bulk_records, sector_bytes);
+    need = bulk > need ? bulk : need;
     uint64_t mib = 1;
     while (wal_log_transaction_max(mib * DRAWN_MIB) < need)
         mib++;
@@ -63,6 +67,18 @@ static inline void drawn_read_ahead(struct drawn *d, struct rng *rng)
     drawn_set_bool(d, "ForceReadAhead", rng_below(rng, 2));
 }
 
+/* Loads of one gather write and of several, often over each other: the file has 2,048 pages. */
+static inline int64_t drawn_bulk(struct drawn *d, struct rng *rng)
+{
+    static const int64_t ranges[] = {8, 64, 128, 300};
+    int64_t range = ranges[rng_below(rng, 4)];
+    drawn_set(d, "BulkUpdateUser", "UserCount", rng_range(rng, 0, 6));
+    drawn_set(d, "BulkUpdateUser", "BuffersBUMin", rng_range(rng, 0, range));
+    drawn_set(d, "BulkUpdateUser", "BuffersBUMax", range);
+    drawn_set(d, "BulkUpdateUser", "BUDelay", rng_range(rng, 5, 100));
+    return range;
+}
+
 static inline void drawn_users(struct drawn *d, struct rng *rng, size_t sector_bytes)
 {
     static const int64_t chains[] = {1, 2, 8, 20, 60, 100};
@@ -80,7 +96,8 @@ static inline void drawn_users(struct drawn *d, struct rng *rng, size_t sector_b
     drawn_set(d, "RandomUser", "SleepAfter", rng_range(rng, 5, 60));
     drawn_set(d, "AuditUser", "UserCount", rng_range(rng, 0, 3));
     drawn_read_ahead(d, rng);
-    d->options.log_bytes = drawn_log_bytes(rng, chain, record, sector_bytes);
+    int64_t bulk_pages = drawn_bulk(d, rng);
+    d->options.log_bytes = drawn_log_bytes(rng, chain, record, bulk_pages, sector_bytes);
 }
 
 /* A flash device as the model has it by default, a slow one, a disk, or disks behind a controller

@@ -115,6 +115,7 @@ static void assert_op_fits(const struct op *op, const struct pattern_view *view)
         break;
     case OP_AUDIT:
     case OP_READ_AHEAD:
+    case OP_BULK:
         assert_true(op->file < view->file_count);
         assert_true(op->page_count > 0);
         assert_true((uint64_t)op->first_page + op->page_count <= view->files[op->file].size_pages);
@@ -868,6 +869,57 @@ static void read_ahead_pauses_after_the_cycles_that_are_set(void **state)
     actor_free(&actor);
 }
 
+/* ---- BulkUpdateUser ---- */
+
+static void bulk_defaults_are_the_documented_ones(void **state)
+{
+    (void)state;
+    assert_default("BulkUpdateUser", "UserCount", "-1");
+    assert_default("BulkUpdateUser", "BuffersBUMin", "64");
+    assert_default("BulkUpdateUser", "BuffersBUMax", "128");
+    assert_default("BulkUpdateUser", "DelayAfterCycles", "2");
+    assert_default("BulkUpdateUser", "BUDelay", "10");
+}
+
+/* 100,000 pages are 12,500 extents; the first of many users' places. */
+static void bulk_loads_begin_at_an_extent_and_go_on(void **state)
+{
+    const struct pattern_view view = view_of(one_file, 1);
+
+    (void)state;
+    for (unsigned user = 0; user < 50; user++) {
+        struct actor actor = actor_settings("BulkUpdateUser");
+
+        actor_start(&actor, 61, user);
+        const struct op first = next_of_kind(&actor, &view, OP_BULK);
+        const struct op second = next_of_kind(&actor, &view, OP_BULK);
+        assert_int_equal(first.first_page % 8, 0);
+        assert_int_equal(second.first_page, (first.first_page + first.page_count) % 100000);
+        actor_free(&actor);
+    }
+}
+
+/* Pages of an op from any page on touch at most (n + 6) / 8 + 1 extents; the plan's figure covers
+ * the records of every op, begin and commit. */
+static void bulk_log_records_cover_every_extent_and_the_plan_covers_them(void **state)
+{
+    const struct pattern_view view = view_of(one_file, 1);
+    struct actor actor = actor_settings("BulkUpdateUser");
+    uint64_t payload, records;
+
+    (void)state;
+    actor_start(&actor, 62, 0);
+    actor.pattern->log_need(actor.settings, &payload, &records);
+    for (int n = 0; n < 500; n++) {
+        const struct op op = next_of_kind(&actor, &view, OP_BULK);
+        const uint32_t first = op.first_page / 8, last = (op.first_page + op.page_count - 1) / 8;
+
+        assert_true(op.log_records >= last - first + 1);
+        assert_true(records >= op.log_records + 2u);
+    }
+    actor_free(&actor);
+}
+
 static void audit_with_zero_delay_cycles_never_pauses(void **state)
 {
     const struct pattern_view view = view_of(one_file, 1);
@@ -1138,6 +1190,9 @@ int main(void)
         cmocka_unit_test(read_ahead_defaults_are_the_documented_ones),
         cmocka_unit_test(read_ahead_cycles_are_contiguous_and_of_every_length),
         cmocka_unit_test(read_ahead_pauses_after_the_cycles_that_are_set),
+        cmocka_unit_test(bulk_defaults_are_the_documented_ones),
+        cmocka_unit_test(bulk_loads_begin_at_an_extent_and_go_on),
+        cmocka_unit_test(bulk_log_records_cover_every_extent_and_the_plan_covers_them),
         cmocka_unit_test(audit_pauses_after_the_cycles_that_are_set),
         cmocka_unit_test(audit_with_zero_delay_cycles_never_pauses),
         cmocka_unit_test(audit_reads_all_files_in_turn_and_wraps),

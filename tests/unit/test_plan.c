@@ -201,6 +201,7 @@ static void without_users_that_log_any_log_will_do(void **state)
     (void)state;
     big_machine(&fake);
     set(profile, "RandomUser", "UserCount", "0");
+    set(profile, "BulkUpdateUser", "UserCount", "0");
     set(profile, "File2", "InitialSize", "1");
     set(profile, "File2", "MaxSize", "1");
     make(&made, profile, &fake);

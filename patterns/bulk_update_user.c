@@ -1,0 +1,177 @@
+/*
+ * bulk_update_user.c - BulkUpdateUser: loads in bulk, as SELECT INTO and BULK INSERT.
+ *
+ * Each cycle overwrites BuffersBUMin .. BuffersBUMax consecutive pages (sequential.h: on from the
+ * last cycle, the first place at the start of an extent) and writes them at once; after
+ * DelayAfterCycles cycles it sleeps BUDelay.
+ *
+ * Log: SQLIOSim's record for this user is not known; the load is minimally logged, one record an
+ * extent (SQL Server's rule for what these statements do).
+ *
+ * What it does not do: say how pages go into gather writes; the executor does.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include "patterns/sequential.h"
+#include "patterns/users.h"
+
+#define RNG_PURPOSE      0x42554C4B /* "BULK" */
+#define EXTENT           8          /* pages of an extent */
+#define SPARE_RECORDS    8
+#define RECORD_BYTES     32        /* payload of a format record */
+#define BUFFERS_MAX_TEXT "1048576" /* pages; 8 GiB a cycle, beyond is a typing error */
+#define CYCLES_MAX_TEXT  "1000000"
+#define DAY_MS_TEXT      "86400000"
+
+struct bulk_update_settings {
+    int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
+};
+
+struct bulk_update_user {
+    const struct bulk_update_settings *settings;
+    struct sequential at;
+};
+
+#define FIELD(member) OPT_FIELD(struct bulk_update_settings, member)
+
+static const struct opt bulk_update_opts[] = {
+    {.name = "UserCount",
+     .type = OPT_INT,
+     .def = "-1",
+     .min = "-1",
+     .max = USERS_MAX_TEXT,
+     .unit = "users",
+     FIELD(user_count),
+     .help = "Number of bulk users; -1 = two for each CPU, at most 8; 0 = none."},
+    {.name = "BuffersBUMin",
+     .type = OPT_INT,
+     .def = "64",
+     .min = "0",
+     .max = BUFFERS_MAX_TEXT,
+     .unit = "pages",
+     FIELD(pages_min),
+     .help = "Fewest pages changed in a cycle; 0 counts as one."},
+    {.name = "BuffersBUMax",
+     .type = OPT_INT,
+     .def = "128",
+     .min = "0",
+     .max = BUFFERS_MAX_TEXT,
+     .unit = "pages",
+     FIELD(pages_max),
+     .help = "Most pages changed in a cycle; they are written at once, up to GatherPages in a "
+             "request."},
+    {.name = "DelayAfterCycles",
+     .type = OPT_INT,
+     .def = "2",
+     .min = "0",
+     .max = CYCLES_MAX_TEXT,
+     .unit = "cycles",
+     FIELD(delay_after_cycles),
+     .help = "Cycles between two pauses; 0 = no pauses."},
+    {.name = "BUDelay",
+     .type = OPT_MILLIS,
+     .def = "10",
+     .min = "0",
+     .max = DAY_MS_TEXT,
+     .unit = "ms",
+     FIELD(delay_ns),
+     .help = "Length of the pause."},
+};
+
+static int bulk_update_check(const void *settings, char text[OPT_TEXT_MAX])
+{
+    const struct bulk_update_settings *s = settings;
+
+    if (s->pages_min <= s->pages_max)
+        return 0;
+    snprintf(text, OPT_TEXT_MAX, "BuffersBUMin is above BuffersBUMax");
+    return -EINVAL;
+}
+
+static const struct opt_section bulk_update_section = {
+    .name = "BulkUpdateUser",
+    .opts = bulk_update_opts,
+    .count = sizeof(bulk_update_opts) / sizeof(bulk_update_opts[0]),
+    .size_bytes = sizeof(struct bulk_update_settings),
+    .help = "Users that load in bulk: consecutive pages overwritten whole and written at once.",
+    .check = bulk_update_check,
+};
+
+static int64_t bulk_update_count(const void *settings, int64_t cpu_count)
+{
+    return users_count(((const struct bulk_update_settings *)settings)->user_count, cpu_count);
+}
+
+static size_t bulk_update_state_size(const void *settings)
+{
+    (void)settings;
+    return sizeof(struct bulk_update_user);
+}
+
+static void bulk_update_init(void *state, const void *settings, uint64_t seed, unsigned actor_index)
+{
+    struct bulk_update_user *user = state;
+
+    user->settings = settings;
+    sequential_init(&user->at, seed, RNG_PURPOSE, actor_index);
+}
+
+/* One record an extent, one more where the first page is not the first of its extent, some for
+ * extents that busy pages cut into pieces. */
+static unsigned records_of(int64_t pages)
+{
+    return (unsigned)((pages + EXTENT - 1) / EXTENT) + 1 + SPARE_RECORDS;
+}
+
+static uint32_t draw_pages(struct bulk_update_user *user)
+{
+    const int64_t pages =
+        rng_range(&user->at.rng, user->settings->pages_min, user->settings->pages_max);
+
+    return pages > 1 ? (uint32_t)pages : 1;
+}
+
+static void bulk_update_next(void *state, const struct pattern_view *view, struct op *out)
+{
+    struct bulk_update_user *user = state;
+    const struct bulk_update_settings *s = user->settings;
+    const bool between = sequential_is_between(&user->at);
+
+    if (between && sequential_pause_due(&user->at, s->delay_after_cycles) && s->delay_ns > 0) {
+        *out = (struct op){.kind = OP_THINK, .think_ns = s->delay_ns};
+        return;
+    }
+    *out = (struct op){.kind = OP_BULK};
+    if (sequential_take(&user->at, view, between ? draw_pages(user) : 0, EXTENT, out))
+        out->log_records = records_of(out->page_count);
+    else
+        *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
+}
+
+static int64_t bulk_update_pages(const void *settings)
+{
+    const struct bulk_update_settings *s = settings;
+
+    return s->pages_max > 1 ? s->pages_max : 1;
+}
+
+/* Format records, begin and commit. */
+static void bulk_update_log_need(const void *settings, uint64_t *payload_bytes, uint64_t *records)
+{
+    *records = 2 + (uint64_t)records_of(bulk_update_pages(settings));
+    *payload_bytes = *records * RECORD_BYTES;
+}
+
+const struct pattern pattern_bulk_update_user = {
+    .name = "BulkUpdateUser",
+    .help = "SELECT INTO, BULK INSERT: overwrites consecutive pages and writes them at once.",
+    .section = &bulk_update_section,
+    .user_count = bulk_update_count,
+    .state_size = bulk_update_state_size,
+    .init = bulk_update_init,
+    .next = bulk_update_next,
+    .loads = true,
+    .pages_at_once = bulk_update_pages,
+    .log_need = bulk_update_log_need,
+};
