@@ -366,6 +366,51 @@ static void a_wake_from_another_thread_ends_a_wait(void **state)
     for_every_variant(wake);
 }
 
+/* ---- waking while the engine works ---- */
+
+#define STORM_WRITES 100
+
+struct storm {
+    struct io *io;
+    _Atomic bool over;
+};
+
+static void *wake_all_the_time(void *argument)
+{
+    struct storm *storm = argument;
+    while (!atomic_load(&storm->over))
+        io_wake(storm->io);
+    return NULL;
+}
+
+static void storm(struct rig *rig, const struct variant *v)
+{
+    struct storm storm = {.io = &rig->io};
+    pthread_t threads[2];
+    unsigned char *page = pages_of(1, 0x39);
+    if (v->is_virtual)
+        return;
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, wake_all_the_time, &storm), 0);
+    for (unsigned i = 0; i < STORM_WRITES; i++)
+        assert_int_equal(rig_io(rig, IO_WRITE, i * PAGE, page, PAGE), 0);
+    atomic_store(&storm.over, true);
+    for (unsigned i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    struct io_req *list = NULL;
+    uint64_t soon = clock_now_ns(&rig->clock) + 2 * NS_PER_MS;
+    rig->engine->ops->reap(rig->engine, 1, soon, &list); /* takes the last wake */
+    assert_null(list);
+    assert_file_bytes(rig, 0, STORM_WRITES * PAGE, 0x39);
+    free(page);
+}
+
+static void wakes_at_any_moment_lose_and_repeat_nothing(void **state)
+{
+    (void)state;
+    for_every_variant(storm);
+}
+
 static void deadline(struct rig *rig, const struct variant *v)
 {
     (void)v;
@@ -453,6 +498,7 @@ int main(void)
         cmocka_unit_test(a_flush_completes_with_0),
         cmocka_unit_test(an_error_of_the_system_arrives_as_the_result),
         cmocka_unit_test(a_wake_from_another_thread_ends_a_wait),
+        cmocka_unit_test(wakes_at_any_moment_lose_and_repeat_nothing),
         cmocka_unit_test(a_wake_that_comes_before_the_wait_ends_it),
         cmocka_unit_test(an_idle_wait_ends_at_its_deadline_and_not_before),
         cmocka_unit_test(a_target_can_be_detached_and_attached_again),
