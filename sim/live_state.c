@@ -141,6 +141,8 @@ void live_state_sample(struct live_state *state, const struct sampler *sampler,
         for (unsigned s = 0; s < STREAM_COUNT; s++)
             if (is_write((enum stream)s))
                 state->live.written_bytes += sampler_sums(sampler)->streams[p][s].bytes;
+    state->live.throttled = sampler->throttled_in_all;
+    state->live.stalled = sampler->stalled_in_all;
     state->live.verified = sampler_sums(sampler)->counters.pages_verified;
 }
 
@@ -339,22 +341,6 @@ static void pool_and_log_now(struct live *live, const struct run *run)
     }
 }
 
-static void waits_add(struct live *live, const struct file *file)
-{
-    struct io_account *account = &((struct file *)(uintptr_t)file)->target.account;
-    live->throttled += atomic_load_explicit(&account->throttled, memory_order_relaxed);
-    live->stalled += atomic_load_explicit(&account->stalled, memory_order_relaxed);
-}
-
-static void waits_now(struct live *live, const struct run *run)
-{
-    live->throttled = live->stalled = 0;
-    for (unsigned i = 0; i < run->file_count; i++)
-        waits_add(live, &run->files[i]->file);
-    for (unsigned i = 0; i < run->database_count; i++)
-        waits_add(live, &run->databases[i].log);
-}
-
 static void folders_once(struct live *live, const struct run *run)
 {
     const struct plan *plan = run->config.plan;
@@ -383,6 +369,5 @@ void live_state_now(struct live_state *state, const struct run *run)
     findings_now(live, run);
     coverage_now(state, run);
     pool_and_log_now(live, run);
-    waits_now(live, run);
     folders_once(live, run);
 }

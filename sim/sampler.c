@@ -85,6 +85,29 @@ static void look_at_counters(struct sampler *sampler, const struct run *run)
     }
 }
 
+static void waits_add(struct sampler *sampler, const struct file *file)
+{
+    const struct io_account *account = &file->target.account;
+    sampler->throttled += atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)&account->throttled,
+                                               memory_order_relaxed);
+    sampler->stalled += atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)&account->stalled,
+                                             memory_order_relaxed);
+}
+
+static void look_at_waits(struct sampler *sampler, const struct run *run)
+{
+    uint64_t throttled = sampler->throttled_in_all, stalled = sampler->stalled_in_all;
+    sampler->throttled = sampler->stalled = 0;
+    for (unsigned i = 0; i < run->file_count; i++)
+        waits_add(sampler, &run->files[i]->file);
+    for (unsigned i = 0; i < run->database_count; i++)
+        waits_add(sampler, &run->databases[i].log);
+    sampler->throttled_in_all = sampler->throttled;
+    sampler->stalled_in_all = sampler->stalled;
+    sampler->throttled -= throttled;
+    sampler->stalled -= stalled;
+}
+
 static bool is_due(const struct sampler *sampler, uint64_t start_ns, uint64_t now_ns)
 {
     return (now_ns - start_ns) / SAMPLER_INTERVAL_NS >
@@ -105,6 +128,7 @@ bool sampler_look(struct sampler *sampler, const struct run *run, bool force)
     if (now == sampler->end_ns && sampler->row_count == 0)
         return false;
     look_at_counters(sampler, run);
+    look_at_waits(sampler, run);
     sampler->start_ns = sampler->end_ns;
     sampler->end_ns = now;
     sampler->looks++;

@@ -32,7 +32,9 @@ struct sampler {
     struct hist *now, *interval;
     struct sample_row rows[PHASE_COUNT * STREAM_COUNT];
     unsigned row_count;
-    uint64_t start_ns, end_ns; /* of the interval of the rows */
+    uint64_t start_ns, end_ns;   /* of the interval of the rows */
+    uint64_t throttled, stalled; /* requests of all files in the interval (io_account.h) */
+    uint64_t throttled_in_all, stalled_in_all;
     uint64_t looks;
 };
 

@@ -18,7 +18,7 @@
 #define US_NS         1000.0
 
 static const char header[] =
-    "t_s,utc,seconds,phase,stream,ops,bytes,mean_us,p99_us,max_us,in_flight\n";
+    "t_s,utc,seconds,phase,stream,ops,bytes,mean_us,p99_us,max_us,in_flight,throttled,stalled\n";
 
 /* All of it, or nothing: a part of a row would be read as a row. */
 static void append(struct series *series, const char *text, size_t length)
@@ -114,7 +114,7 @@ static void add_place(struct text *text, const struct sampler *sampler, const st
 
 static void add_row(struct text *text, const struct sample_row *row, double in_flight)
 {
-    add(text, "%" PRIu64 ",%" PRIu64 ",%.1f,%.1f,%.1f,%.2f\n", row->ops, row->bytes,
+    add(text, "%" PRIu64 ",%" PRIu64 ",%.1f,%.1f,%.1f,%.2f,,\n", row->ops, row->bytes,
         row->mean_ns / US_NS, (double)row->p99_ns / US_NS, (double)row->max_ns / US_NS, in_flight);
 }
 
@@ -138,7 +138,8 @@ void series_write(struct series *series, const struct sampler *sampler, const st
         add_row(&text, row, in_flight);
     }
     add_place(&text, sampler, run, run->phase, "all");
-    add(&text, ",,,,,%.2f\n", all_in_flight);
+    add(&text, ",,,,,%.2f,%" PRIu64 ",%" PRIu64 "\n", all_in_flight, sampler->throttled,
+        sampler->stalled);
     append(series, text.out, text.used);
     series->intervals += !series->error;
 }

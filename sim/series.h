@@ -10,6 +10,7 @@
  *              a phase and stream is the total of result.json
  *   mean_us p99_us max_us  latency from submission, of these requests alone
  *   in_flight  mean number in flight: latency sum by interval
+ *   throttled stalled  of "all": requests that the throttle held back, requests of 15 s and more
  *
  * Each interval is one write, so that a kill leaves whole rows.  When that fails (a full disk) the
  * file keeps its whole rows, nothing more is written, and series_problem() says so; the run goes

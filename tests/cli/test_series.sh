@@ -35,7 +35,7 @@ sums_match "$WORK/mem1"
 cmp "$WORK/mem1/series.csv" "$WORK/mem2/series.csv" || fail "a seed did not give the same series"
 [ "$(cut -d, -f1 "$WORK/mem1/series.csv" | sort -u | wc -l)" -ge 6 ] || fail "not a row per second"
 
-"$PAGESTORM" run --dir "$DIR" --size 16M -d 60 --set CONFIG.Reserve=1 --out "$WORK/stopped" \
+"$PAGESTORM" run --dir "$DIR" --size 16M -d 50 --set CONFIG.Reserve=1 --out "$WORK/stopped" \
     >"$WORK/out" 2>"$WORK/err" &
 CHILD=$!
 for _ in $(seq 100); do

@@ -39,7 +39,7 @@ for columns in 40 60 80 120; do
     [ "$(sed -n 's/^drawings //p' "$WORK/out")" -ge 4 ] || fail "not drawn at $columns columns"
 done
 
-on_terminal 130 80 --stop-on 'STRESS (not judged)' -- -d 60
+on_terminal 130 80 --stop-on 'STRESS (not judged)' -- -d 50
 is_clean "Ctrl-C"
 [ "$(grep -c 'stopping; press Ctrl-C again' "$WORK/out")" -eq 1 ] || fail "the stop was not said"
 [ -s "$WORK/result/result.json" ] || fail "no result.json"
