@@ -138,6 +138,10 @@ static void print_time(const struct run_setup *setup, FILE *out)
 {
     char length[UNITS_TEXT_MAX];
     int64_t cycles = profile_config(setup->profile)->test_cycles;
+    if (cycles == 1 && setup->plan.test_cycle_ns == 0) {
+        fprintf(out, "  time     no main part; every page is read back\n");
+        return;
+    }
     units_human_duration((int64_t)setup->plan.test_cycle_ns, length, sizeof length);
     if (cycles == 0)
         fprintf(out, "  time     cycles of %s until interrupted (Ctrl-C)", length);
