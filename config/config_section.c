@@ -88,6 +88,12 @@ static const struct opt config_opts[] = {
      .def = "TRUE",
      FIELD(write_through),
      .help = "A completed write is durable (O_DSYNC), as SQL Server asks for."},
+    {.name = "AlternateWriteThrough",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(alternate_write_through),
+     .help = "With WriteThrough: not O_DSYNC for each write, but flushes (fdatasync) that several "
+             "writes share, as SQL Server on Linux does it by default."},
     {.name = "MaxOutstandingIO",
      .type = OPT_INT,
      .def = "0",

@@ -48,6 +48,7 @@ struct config_settings {
     bool allow_io_bursts;
     bool no_buffering;
     bool write_through;
+    bool alternate_write_through;
     bool use_scatter_gather;
     bool force_read_ahead;
     bool delete_files_at_startup;

@@ -38,6 +38,7 @@ struct file_open {
     const char *path;
     bool direct;                  /* NoBuffering */
     bool dsync;                   /* WriteThrough */
+    bool coalesced;               /* ... by shared flushes instead of O_DSYNC: io_flush.h */
     bool stamp;                   /* StampFiles: write zeros instead of fallocate (data files) */
     bool sparse;                  /* Sparse: space is given when it is written (data files) */
     bool delete_own;              /* DeleteFilesAtStartup */

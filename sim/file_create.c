@@ -129,7 +129,7 @@ static int open_final(struct building *b)
     int flags = O_RDWR;
     if (b->how->direct && b->alignment.direct_works)
         flags |= O_DIRECT;
-    if (b->how->dsync)
+    if (b->how->dsync && !b->how->coalesced)
         flags |= O_DSYNC;
     int fd = file_reopen(b->fd, flags);
     if (fd < 0 && b->named)
@@ -215,6 +215,7 @@ static int hand_out(struct building *b, struct file *file)
         .uid = b->mark->file_uid,
         .is_log = b->mark->kind == FILE_KIND_LOG,
         .dsync = b->how->dsync,
+        .coalesced = b->how->dsync && b->how->coalesced,
         .align_bytes = b->mark->sector_bytes,
         .memory_align_bytes = b->alignment.memory_bytes,
     };

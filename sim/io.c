@@ -74,6 +74,7 @@ static void prepare(struct io *io, struct io_req *req)
     req->result = 0;
     req->entered = false;
     req->was_short = false;
+    req->flush_failed = false;
     req->short_count = 0;
     req->moved_bytes = 0;
     req->engine_offset = req->offset;
@@ -191,14 +192,17 @@ static void leave(struct io *io, struct io_req *req)
     io_gate_leave(io, req);
 }
 
-static void finish(struct io *io, struct io_req *req, int result)
+static void finish_at(struct io *io, struct io_req *req, int result, uint64_t done_ns)
 {
     req->result = result;
-    req->done_ns = req->completed_ns ? req->completed_ns : clock_now_ns(io->clock);
+    req->done_ns = done_ns;
+    if (req->was_short && result == 0)
+        io_account_short(&req->target->account, req->offset, req->total_bytes);
     leave(io, req);
     io_watch_end(io, req);
     assert(io->pending > 0);
     io->pending--;
+    io->ended++;
     uint64_t response_ns = elapsed(req->intended_ns, req->done_ns);
     if (result == 0 && io->stats)
         stats_add(io->stats, req->phase, req->stream, req->total_bytes,
@@ -206,6 +210,16 @@ static void finish(struct io *io, struct io_req *req, int result)
     if (result == 0 && io->seconds && req->phase == PHASE_rated)
         seconds_add(io->seconds, req->stream, req->done_ns, response_ns);
     req->done(req);
+}
+
+static void finish(struct io *io, struct io_req *req, int result)
+{
+    finish_at(io, req, result, req->completed_ns ? req->completed_ns : clock_now_ns(io->clock));
+}
+
+void io_finish_held(struct io *io, struct io_req *req, int result, uint64_t done_ns)
+{
+    finish_at(io, req, result, done_ns);
 }
 
 /* Where the rest of a transfer of bytes_done may start: aligned in the file and in memory. */
@@ -231,20 +245,21 @@ static void resume(struct io *io, struct io_req *req)
         queue_prepend(io, req);
 }
 
-/* One transfer ended; true if its request did, too. */
-static bool settle(struct io *io, struct io_req *req)
+/* One transfer ended, and with it its request, unless a part or a flush is missing. */
+static void settle(struct io *io, struct io_req *req)
 {
     ssize_t moved = req->engine_result;
     if (moved < 0 || req->op == IO_FLUSH) {
         finish(io, req, moved < 0 ? (int)moved : 0);
-        return true;
+        return;
     }
     uint64_t reached = req->moved_bytes + (uint64_t)moved;
     assert(reached <= req->total_bytes);
     if (reached == req->total_bytes) {
         req->moved_bytes = reached;
-        finish(io, req, 0);
-        return true;
+        if (!io_flush_hold(io, req))
+            finish(io, req, 0);
+        return;
     }
     req->was_short = true;
     if (io->stats)
@@ -254,24 +269,22 @@ static bool settle(struct io *io, struct io_req *req)
     req->short_count = position > req->moved_bytes ? 0 : req->short_count + 1;
     if (req->short_count >= NO_PROGRESS_MAX) {
         finish(io, req, req->op == IO_READ ? -ENODATA : -ENOSPC);
-        return true;
+        return;
     }
     if (position > req->moved_bytes)
         req->moved_bytes = position;
     resume(io, req);
-    return false;
 }
 
-static unsigned settle_all(struct io *io, struct io_req *list)
+static void settle_all(struct io *io, struct io_req *list)
 {
-    unsigned done = 0;
     while (list) {
         struct io_req *req = list;
         list = req->next; /* before done(), which may reuse or free the request */
         req->next = NULL;
-        done += settle(io, req);
+        settle(io, req);
     }
-    return done;
+    io_flush_start(io);
 }
 
 /* No more transfers than can arrive, or a wait for min would outlast the queue behind the depth; at
@@ -291,7 +304,9 @@ unsigned io_poll(struct io *io, unsigned min, uint64_t deadline_ns)
         struct io_req *list = NULL;
         int got = io->engine->ops->reap(io->engine, ask, deadline_ns, &list);
         assert(got >= 0);
-        done += settle_all(io, list);
+        unsigned before = io->ended;
+        settle_all(io, list);
+        done += io->ended - before;
         queue_pump(io);
         if (done >= min || (unsigned)got < ask)
             return done;

@@ -28,6 +28,7 @@
 
 #include "sim/clock.h"
 #include "sim/io_account.h"
+#include "sim/io_flush.h"
 #include "sim/io_gate.h"
 #include "sim/io_watch.h"
 #include "sim/seconds.h"
@@ -45,6 +46,8 @@ struct io_target {
     bool dsync;           /* write-through: completion = durable */
     uint32_t align_bytes; /* offset and length */
     uint32_t memory_align_bytes;
+    bool coalesced; /* dsync by shared flushes: io_flush.h */
+    _Atomic uint32_t flush_failures;
     _Atomic uint64_t size_bytes;
     struct io_account account; /* zeroed: no throttle */
 };
@@ -66,14 +69,16 @@ struct io_req {
     int result;
     uint64_t submit_ns, done_ns; /* given to the engine; transferred */
     bool was_short;
+    bool flush_failed; /* the write was transferred, its flush failed */
     /* set by the engine: when the transfer ended (clock), or 0 if it learns that only in reap() */
     uint64_t completed_ns;
     /* private to wrapper and engine */
     struct io *owner;
-    bool entered;         /* holds its places (io_gate.h) */
-    uint32_t slot;        /* io_watch.h */
-    enum phase phase;     /* at submission */
-    uint64_t intended_ns; /* due_ns, or the time of io_submit */
+    bool entered;            /* holds its places (io_gate.h) */
+    uint32_t flush_failures; /* of the target, when the write was transferred */
+    uint32_t slot;           /* io_watch.h */
+    enum phase phase;        /* at submission */
+    uint64_t intended_ns;    /* due_ns, or the time of io_submit */
     uint64_t total_bytes, moved_bytes;
     ssize_t engine_result; /* bytes or -errno of this transfer */
     unsigned short_count;
@@ -149,6 +154,8 @@ struct io {
     struct io_watch *watch;
     unsigned watch_member;
     struct io_slots *slots; /* NULL: not watched */
+    struct io_flushes flushes;
+    unsigned ended; /* requests, wrapping */
 };
 
 void io_init(struct io *io, struct io_engine *engine, struct clock *clock, struct stats *stats,

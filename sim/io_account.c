@@ -145,3 +145,10 @@ void io_account_completed(struct io_account *account, enum io_kind kind, uint64_
     if (throttling && (above || io_account_is_lowered(account)))
         limit_move(account, weight, above);
 }
+
+void io_account_short(struct io_account *account, uint64_t offset, uint64_t size_bytes)
+{
+    atomic_store_explicit(&account->short_offset, offset, memory_order_relaxed);
+    atomic_store_explicit(&account->short_bytes, size_bytes, memory_order_relaxed);
+    atomic_fetch_add(&account->shorts, 1);
+}

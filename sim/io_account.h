@@ -45,6 +45,9 @@ struct io_account {
     _Atomic uint64_t buckets[HIST_BUCKETS]; /* of the durations, as in hist.h */
     _Atomic uint64_t throttled;             /* posts that met the lowered limit and had to wait */
     _Atomic uint64_t stalled;               /* requests of 15 s and longer */
+    _Atomic uint64_t shorts; /* completed by a further transfer; where the latest was: */
+    _Atomic uint64_t short_offset, short_bytes;
+    uint64_t shorts_told; /* the coordinator's: findings made of them */
     _Atomic uint32_t running_average_ms;
     _Atomic uint32_t outstanding;      /* given to the engine, not yet completed */
     _Atomic uint32_t outstanding_high; /* "IO request blocks" */
@@ -62,6 +65,8 @@ void io_account_completed(struct io_account *account, enum io_kind kind, uint64_
                           bool throttling);
 /* The durations so far as a histogram; its minimum is the lower bound of a bucket. */
 void io_account_hist(const struct io_account *account, struct hist *out);
+/* The system transferred less than asked at first, and the rest went through. */
+void io_account_short(struct io_account *account, uint64_t offset, uint64_t size_bytes);
 /* Is the limit lowered? */
 bool io_account_is_lowered(const struct io_account *account);
 

@@ -385,7 +385,7 @@ static int begin_write(struct mem_device *device, struct mem_slot *slot)
     size_t size = iov_bytes(req->engine_iov, req->engine_iov_count);
     if (!claim_capacity(device, slot->file, req->engine_offset + size))
         return -ENOSPC;
-    if (!req->target->dsync) {
+    if (!req->target->dsync || req->target->coalesced) {
         slot->undo = mem_volatile_add(&slot->file->cache, slot->file->fd, req->engine_offset, size);
         if (slot->undo == NULL)
             return -ENOMEM;

@@ -94,6 +94,7 @@ static void add_data_file(struct report *report, const struct data_file *file)
     report_file_freeze(report, out, &file->file);
     report->pages_written += out->count.written;
     report->pages_seen += out->count.seen;
+    report->pages_unseen += out->count.unseen;
     report->pages_indeterminate += out->count.indeterminate;
     report->pages_quarantined += out->count.quarantined;
 }
@@ -210,6 +211,7 @@ static void freeze_verdict(struct report *report)
     struct verdict_facts facts = {
         .pages_written = report->pages_written,
         .pages_seen = report->pages_seen,
+        .pages_unseen = report->pages_unseen,
         .pages_indeterminate = report->pages_indeterminate,
         .pages_quarantined = report->pages_quarantined,
         .pages_verified = counters->pages_verified,

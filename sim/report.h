@@ -70,7 +70,7 @@ struct report {
     double cpu_user_seconds, cpu_system_seconds;
     struct report_file *files;
     unsigned file_count;
-    uint64_t pages_written, pages_seen, pages_indeterminate, pages_quarantined;
+    uint64_t pages_written, pages_seen, pages_unseen, pages_indeterminate, pages_quarantined;
     struct thresholds thresholds; /* of the rated phase, and what was measured in it */
     struct speed_facts speed_facts;
     struct speed_result speed_result;

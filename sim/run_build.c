@@ -192,13 +192,17 @@ static int workers_make(struct run *run)
     return 0;
 }
 
+static int attach_to(struct io *io, struct io_target *target)
+{
+    int error = io->engine->ops->attach(io->engine, target);
+    return error || !target->coalesced ? error : io_flush_attach(io, target);
+}
+
 static int attach_everywhere(struct run *run, struct io_target *target)
 {
-    int error = run->main_engine->ops->attach(run->main_engine, target);
-    for (unsigned i = 0; i < run->worker_count && !error; i++) {
-        struct io_engine *engine = run->workers[i].io.engine;
-        error = engine->ops->attach(engine, target);
-    }
+    int error = attach_to(&run->io, target);
+    for (unsigned i = 0; i < run->worker_count && !error; i++)
+        error = attach_to(&run->workers[i].io, target);
     return error;
 }
 
@@ -278,6 +282,7 @@ static int file_make(struct run *run, unsigned index)
         .path = planned->path,
         .direct = run->settings->no_buffering,
         .dsync = run->settings->write_through,
+        .coalesced = run->settings->alternate_write_through,
         .stamp = run->settings->stamp_files,
         .sparse = planned->sparse,
         .delete_own = run->settings->delete_files_at_startup,
@@ -467,6 +472,18 @@ static int findings_make(struct run *run)
     return error;
 }
 
+static void durability_tell(const struct run *run)
+{
+    if (!run->settings->write_through)
+        run_say(run, "Writes are not durable when they complete (WriteThrough=FALSE): the log is "
+                     "flushed for each commit, data files by the checkpoint.");
+    else if (run->settings->alternate_write_through)
+        run_say(run, "A write is complete when a flush (fdatasync) that it shares with others has "
+                     "made it durable (AlternateWriteThrough).");
+    else
+        run_say(run, "Each write is durable when it completes (O_DSYNC).");
+}
+
 int run_create(struct run *run, const struct run_config *config)
 {
     memset(run, 0, sizeof *run);
@@ -509,6 +526,8 @@ int run_create(struct run *run, const struct run_config *config)
         error = findings_make(run);
     if (!error)
         describe_all(run);
+    if (!error)
+        durability_tell(run);
     for (unsigned i = 0; i < run->database_count && !error; i++)
         error = database_make(run, &run->databases[i]);
     run->phases[PHASE_create].end_ns = clock_now_ns(run->clock) + 1;
@@ -535,8 +554,11 @@ static void files_remove(struct run *run)
 
 static void engines_free(struct run *run)
 {
-    for (unsigned i = 0; i < run->worker_count; i++)
+    io_flush_free(&run->io);
+    for (unsigned i = 0; i < run->worker_count; i++) {
+        io_flush_free(&run->workers[i].io);
         worker_free(&run->workers[i]);
+    }
     if (run->main_engine)
         run->main_engine->ops->destroy(run->main_engine);
     free(run->workers);

@@ -30,7 +30,8 @@ static void report(struct run *run, const struct file *file, struct finding *fin
 void run_write_error(struct gather *gather, bool final)
 {
     struct finding finding = {
-        .verdict = class_of(gather->result, VERDICT_write_error),
+        .verdict = class_of(gather->result,
+                            gather->req.flush_failed ? VERDICT_flush_error : VERDICT_write_error),
         .has_page = true,
         .page_no = gather->first_page,
         .offset = (uint64_t)gather->first_page * PAGE_BYTES,

@@ -185,6 +185,38 @@ void run_watch_slept(struct run *run, uint64_t from_ns, uint64_t asked_ns)
     look_for_suspend(run);
 }
 
+/* ---- short transfers ---- */
+
+static void shorts_tell(struct run *run, struct file *file)
+{
+    struct io_account *account = &file->target.account;
+    uint64_t count = atomic_load(&account->shorts);
+    struct finding finding = {
+        .verdict = VERDICT_short_io,
+        .file_uid = file->mark.file_uid,
+        .offset = atomic_load_explicit(&account->short_offset, memory_order_relaxed),
+        .size_bytes = atomic_load_explicit(&account->short_bytes, memory_order_relaxed),
+        .actor = "Display Monitor",
+    };
+    if (count == account->shorts_told)
+        return;
+    snprintf(finding.file, sizeof finding.file, "%s", file->path);
+    snprintf(finding.detail, sizeof finding.detail,
+             "of a request of %s bytes the system transferred less than asked; the rest went "
+             "through with a further request",
+             count_text(finding.size_bytes).text);
+    for (; account->shorts_told < count; account->shorts_told++)
+        finding_report(&run->findings, &finding, NULL);
+}
+
+static void look_for_shorts(struct run *run)
+{
+    for (unsigned i = 0; i < run->database_count; i++)
+        shorts_tell(run, &run->databases[i].log);
+    for (unsigned i = 0; i < run->file_count; i++)
+        shorts_tell(run, &run->files[i]->file);
+}
+
 /* ---- the watch ---- */
 
 int run_watch_make(struct run *run)
@@ -207,6 +239,7 @@ void run_watch_look(struct run *run)
     unsigned fresh = io_watch_tick(&run->watch, now);
     if (fresh)
         stalls_summary(run, fresh);
+    look_for_shorts(run);
     look_for_stuck(run);
 }
 

@@ -17,7 +17,7 @@ static bool moved_nothing(const struct verdict_facts *f)
 
 static bool everything_seen(const struct verdict_facts *f)
 {
-    return f->pages_seen + f->pages_indeterminate + f->pages_quarantined >= f->pages_written;
+    return f->pages_unseen == 0;
 }
 
 /* Why an unfinished run ended, for the sentence after its coverage. */

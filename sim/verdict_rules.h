@@ -14,6 +14,7 @@
 
 struct verdict_facts {
     uint64_t pages_written;       /* pages that hold something we wrote */
+    uint64_t pages_unseen;        /* of them not, although nothing is in doubt about them */
     uint64_t pages_seen;          /* of them read back and found right after their last write */
     uint64_t pages_indeterminate; /* of them left between two states by a failed write */
     uint64_t pages_quarantined;   /* of them not used any more (a finding, or writes that failed) */

@@ -37,7 +37,7 @@ static void buffer_written(struct io_req *req)
     int error = req->result;
     pthread_mutex_unlock(&wal->lock);
     if (error)
-        wal_fail(wal, error, buffer->file_offset, false);
+        wal_fail(wal, error, buffer->file_offset, req->flush_failed);
     task_wake(&wal->writer);
 }
 

@@ -195,6 +195,7 @@ bool ledger_span_ok(const struct ledger *ledger, uint16_t uid, uint32_t page_no,
  * in each state. */
 struct ledger_count {
     uint64_t written, seen, indeterminate, quarantined, never_written, in_flight, freed;
+    uint64_t unseen; /* written, not seen since, and neither indeterminate nor quarantined */
 };
 struct ledger_count ledger_count(const struct ledger *ledger, uint16_t uid);
 

@@ -538,6 +538,8 @@ struct ledger_count ledger_count(const struct ledger *ledger, uint16_t uid)
 
         count.written += written;
         count.seen += written && view.seen;
+        count.unseen += written && !view.seen && view.state != LEDGER_INDETERMINATE &&
+                        view.state != LEDGER_QUARANTINED;
         count.indeterminate += view.state == LEDGER_INDETERMINATE;
         count.quarantined += view.state == LEDGER_QUARANTINED;
         count.never_written += view.state == LEDGER_NEVER_WRITTEN;

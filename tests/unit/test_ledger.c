@@ -519,6 +519,7 @@ static void test_count_sorts_pages_by_state(void **state)
     struct ledger_count c = ledger_count(l, DATA_UID);
     assert_int_equal(c.written, 4); /* 0, 1, 2, 4: 3 is freed, 5 not acknowledged */
     assert_int_equal(c.seen, 1);
+    assert_int_equal(c.unseen, 1); /* 4: 1 and 2 are in doubt */
     assert_int_equal(c.indeterminate, 1);
     assert_int_equal(c.quarantined, 1);
     assert_int_equal(c.freed, 1);

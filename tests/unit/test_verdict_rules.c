@@ -108,6 +108,18 @@ static void an_audit_that_missed_a_page_is_not_pass(void **state)
     struct verdict_facts facts = good_facts();
     (void)state;
     facts.pages_seen = 999;
+    facts.pages_unseen = 1;
+    assert_int_equal(grades_of(facts).integrity.grade, GRADE_INCOMPLETE);
+}
+
+/* The one in doubt may have been read before its write failed: 999 + 1 says nothing. */
+static void a_page_in_doubt_does_not_make_up_for_one_that_was_missed(void **state)
+{
+    struct verdict_facts facts = good_facts();
+    (void)state;
+    facts.pages_seen = 999;
+    facts.pages_unseen = 1;
+    facts.pages_indeterminate = 1;
     assert_int_equal(grades_of(facts).integrity.grade, GRADE_INCOMPLETE);
 }
 
@@ -220,6 +232,7 @@ int main(void)
         cmocka_unit_test(pages_in_doubt_are_warn),
         cmocka_unit_test(an_unfinished_run_says_how_much_was_checked),
         cmocka_unit_test(an_audit_that_missed_a_page_is_not_pass),
+        cmocka_unit_test(a_page_in_doubt_does_not_make_up_for_one_that_was_missed),
         cmocka_unit_test(a_foreign_writer_makes_the_run_void),
         cmocka_unit_test(nothing_moved_is_not_tested_and_incomplete),
         cmocka_unit_test(an_interrupted_run_is_130),
