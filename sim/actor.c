@@ -241,7 +241,7 @@ static int scan_init(struct actor *actor, const struct profile *profile, const v
         return 0;
     uint64_t scans = (uint64_t)pattern->user_count(settings, run->worker_count);
     uint64_t wanted = (uint64_t)pattern->pages_at_once(settings);
-    unsigned share = page_scan_share(run->pool.frame_count, scans, wanted);
+    unsigned share = pool_scan_share(run->pool.frame_count, scans, wanted);
     struct page_scan_how how = {.number = actor->number,
                                 .outstanding_pages = share,
                                 .cache_hit_ratio = profile_config(profile)->cache_hit_ratio};

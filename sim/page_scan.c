@@ -10,19 +10,8 @@
 #include "sim/page_use.h"
 
 #define RNG_PURPOSE 0x43484954 /* "CHIT" */
-#define POOL_SHARE  4          /* of the frames: all scans together */
 
 /* ---- life ---- */
-
-unsigned page_scan_share(size_t pool_frames, uint64_t scans, uint64_t wanted)
-{
-    uint64_t share = pool_frames / POOL_SHARE / (scans ? scans : 1);
-    if (share > SCAN_AHEAD_PAGES)
-        share = SCAN_AHEAD_PAGES;
-    if (share > wanted)
-        share = wanted;
-    return share ? (unsigned)share : 1;
-}
 
 int page_scan_init(struct page_scan *scan, struct page_reader *reader,
                    const struct page_scan_how *how)

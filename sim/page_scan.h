@@ -22,9 +22,8 @@
 #include "patterns/rng.h"
 #include "sim/page_read.h"
 
-#define SCAN_REQUEST_PAGES 64   /* 512 KiB: SQL Server's read-ahead */
-#define SCAN_AHEAD_PAGES   1024 /* outstanding pages of one scan: SQL Server Enterprise */
-#define SCAN_SINGLES       64   /* outstanding requests without scatter reads: one range of them */
+#define SCAN_REQUEST_PAGES 64 /* 512 KiB: SQL Server's read-ahead */
+#define SCAN_SINGLES       64 /* outstanding requests without scatter reads: one range of them */
 
 /* What to do with a page that is in the pool. */
 enum scan_cached {
@@ -86,9 +85,6 @@ struct page_scan_range {
     bool users_only, cached_only;
 };
 
-/* Pages that one of `scans` scans may have outstanding, so that all together hold at most a quarter
- * of the pool; wanted: what its pattern would use. */
-unsigned page_scan_share(size_t pool_frames, uint64_t scans, uint64_t wanted);
 struct page_scan_how {
     unsigned number; /* of the actor, for its random numbers */
     unsigned outstanding_pages;

@@ -22,6 +22,7 @@
 #include "sim/worker.h"
 #include "verify/ledger.h"
 #include "sim/allocation.h"
+#include "sim/pool.h"
 #include "sim/wal_space.h"
 
 #define GRAIN_BYTES       ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
@@ -315,6 +316,34 @@ static int plan_pool(struct planner *p)
     return 0;
 }
 
+/* More pages at once than the pool can give: less is done at once, and the plan says so. */
+static void note_pages(struct planner *p, const struct pattern *pattern)
+{
+    const void *settings = profile_section(p->profile, pattern->section->name);
+    uint64_t users = (uint64_t)pattern->user_count(settings, p->plan->workers);
+    uint64_t pages = (uint64_t)pattern->pages_at_once(settings);
+    uint64_t frames = p->plan->pool_bytes / PAGE_BYTES;
+    uint64_t wanted = pages < POOL_SCAN_PAGES_MAX ? pages : POOL_SCAN_PAGES_MAX;
+    unsigned share = pool_scan_share(frames, users, wanted);
+    if (users && pattern->loads && users * pages > frames)
+        plan_note(&p->notes,
+                  "%s: %" PRIu64 " users load up to %" PRIu64 " pages each, the pool has %" PRIu64
+                  ": they wait for each other's writes; raise MaxMemoryMB or lower BuffersBUMax",
+                  pattern->name, users, pages, frames);
+    else if (users && !pattern->loads && share < wanted)
+        plan_note(&p->notes,
+                  "%s: a user reads %u pages at once instead of %" PRIu64
+                  ", its share of a pool of %" PRIu64 " pages; raise MaxMemoryMB for more",
+                  pattern->name, share, wanted, frames);
+}
+
+static void note_all_pages(struct planner *p)
+{
+    for (size_t i = 0; i < patterns_count; i++)
+        if (patterns[i]->pages_at_once && patterns[i]->section)
+            note_pages(p, patterns[i]);
+}
+
 /* ---- space ---- */
 
 struct volume {
@@ -490,6 +519,8 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
     if (!error)
         error = check_space(&p);
     note_buffering(&p);
+    if (!error)
+        note_all_pages(&p);
     keep_notes(&p);
     return error;
 }

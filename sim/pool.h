@@ -89,6 +89,20 @@ struct pool {
     _Atomic size_t waiting;         /* tasks in frame_waiters */
 };
 
+/* Pages that one of `scans` scans may have outstanding, so that all together hold at most a part of
+ * the frames; wanted: what it would use. */
+#define POOL_SCANS_SHARE    4    /* a quarter */
+#define POOL_SCAN_PAGES_MAX 1024 /* pages ahead of one scan: SQL Server Enterprise */
+static inline unsigned pool_scan_share(size_t frames, uint64_t scans, uint64_t wanted)
+{
+    uint64_t share = frames / POOL_SCANS_SHARE / (scans ? scans : 1);
+    if (share > POOL_SCAN_PAGES_MAX)
+        share = POOL_SCAN_PAGES_MAX;
+    if (share > wanted)
+        share = wanted;
+    return share ? (unsigned)share : 1;
+}
+
 static inline uint64_t page_key(uint16_t file_uid, uint32_t page_no)
 {
     return (uint64_t)file_uid << 32 | page_no;

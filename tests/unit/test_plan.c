@@ -572,6 +572,54 @@ static void no_buffering_false_is_a_note(void **state)
     unmake(&made);
 }
 
+static bool has_note(const struct made *made, const char *a, const char *b)
+{
+    for (unsigned i = 0; i < made->plan.note_count; i++)
+        if (strstr(made->plan.notes[i], a) && strstr(made->plan.notes[i], b))
+            return true;
+    return false;
+}
+
+/* 64 MB are 8,192 frames, a quarter of them 2,048: 1,024 for each of two users, who want no more;
+ * for four 512. */
+static void pages_read_at_once_are_a_share_of_the_pool_and_a_note(void **state)
+{
+    (void)state;
+    for (int users = 2; users <= 4; users += 2) {
+        struct fake_machine fake;
+        struct profile *profile = plain_profile();
+        struct made made;
+        big_machine(&fake);
+        set(profile, "CONFIG", "MaxMemoryMB", "64");
+        set(profile, "ReadAheadUser", "UserCount", users == 2 ? "2" : "4");
+        set(profile, "ReadAheadUser", "BuffersRAMax", "2000");
+        make(&made, profile, &fake);
+        assert_int_equal(made.error, 0);
+        bool noted = has_note(&made, "ReadAheadUser", "512 pages at once instead of 1024");
+        assert_int_equal(noted, users == 4);
+        unmake(&made);
+    }
+}
+
+/* 8 users with 1,000 pages fit in 8,192 frames, with 1,100 they do not. */
+static void loads_larger_than_the_pool_are_a_note(void **state)
+{
+    (void)state;
+    for (int large = 0; large <= 1; large++) {
+        struct fake_machine fake;
+        struct profile *profile = plain_profile();
+        struct made made;
+        big_machine(&fake);
+        set(profile, "CONFIG", "MaxMemoryMB", "64");
+        set(profile, "BulkUpdateUser", "UserCount", "8");
+        set(profile, "BulkUpdateUser", "BuffersBUMax", large ? "1100" : "1000");
+        make(&made, profile, &fake);
+        assert_int_equal(made.error, 0);
+        assert_int_equal(has_note(&made, "BulkUpdateUser", "8 users"), large);
+        unmake(&made);
+    }
+}
+
 static void a_seed_is_kept(void **state)
 {
     struct fake_machine fake;
@@ -637,6 +685,8 @@ int main(void)
         cmocka_unit_test(cpu_count_goes_before_the_mask),
         cmocka_unit_test(a_mask_beyond_the_cpus_allowed_is_refused),
         cmocka_unit_test(no_buffering_false_is_a_note),
+        cmocka_unit_test(pages_read_at_once_are_a_share_of_the_pool_and_a_note),
+        cmocka_unit_test(loads_larger_than_the_pool_are_a_note),
         cmocka_unit_test(a_seed_is_kept),
         cmocka_unit_test(a_missing_seed_is_drawn),
     };
