@@ -50,6 +50,7 @@ static struct sim_options reads_at(const char *users, const char *rate, unsigned
                      {"RandomUser", "ReadsPerTransaction", "1"},
                      {"RandomUser", "RollbackChance", "0"},
                      {"ReadAheadUser", "UserCount", "0"},
+                     {"BulkUpdateUser", "UserCount", "0"},
                      {"AuditUser", "UserCount", "0"}},
     };
 }
@@ -124,7 +125,7 @@ static void need_scales_the_rates(void **state)
     struct report report;
     struct sim sim;
     (void)state;
-    options.settings[10] = (struct sim_setting){"CONFIG", "Need", "250"};
+    options.settings[11] = (struct sim_setting){"CONFIG", "Need", "250"};
     run_rated_by_itself(&sim, &options, &report);
     uint64_t done = report.stats->streams[PHASE_rated][STREAM_transaction].ops;
     assert_near(report.speed_facts.asked_ios, 250, 0.0001, "asked");
