@@ -17,16 +17,18 @@
 #include "patterns/rng.h"
 
 enum op_kind {
-    OP_UPDATE,     /* one transaction: read a chain of pages, change some of them, commit */
-    OP_AUDIT,      /* read pages from the device, past the pool, and verify them */
-    OP_READ_AHEAD, /* read pages ahead: a scan, into the pool */
-    OP_BULK,       /* a load in bulk: overwrite whole pages, write them eagerly, commit */
-    OP_CHECKPOINT, /* run a checkpoint of the database */
-    OP_LAZY_WRITE, /* one sweep of the lazy writer over the pool */
-    OP_THINK,      /* sleep think_ns */
-    OP_YIELD,      /* give the turn away once */
-    OP_COMPUTE,    /* burn about compute_cycles CPU cycles */
-    OP_END,        /* nothing is left to do: the actor ends */
+    OP_UPDATE,      /* one transaction: read a chain of pages, change some of them, commit */
+    OP_AUDIT,       /* read pages from the device, past the pool, and verify them */
+    OP_READ_AHEAD,  /* read pages ahead: a scan, into the pool */
+    OP_BULK,        /* a load in bulk: overwrite whole pages, write them eagerly, commit */
+    OP_CHECKPOINT,  /* run a checkpoint of the database */
+    OP_FRAME_CHECK, /* validate clean pages of the pool: the next one, in memory or on the disk;
+                       with page_count the frames from first_page on, in memory */
+    OP_LAZY_WRITE,  /* one sweep of the lazy writer over the pool */
+    OP_THINK,       /* sleep think_ns */
+    OP_YIELD,       /* give the turn away once */
+    OP_COMPUTE,     /* burn about compute_cycles CPU cycles */
+    OP_END,         /* nothing is left to do: the actor ends */
 };
 
 /* Does it use pages?  The others are pauses. */
@@ -54,6 +56,7 @@ struct op {
     unsigned log_records; /* OP_BULK: format records to reserve log space for */
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     int64_t think_ns;
+    bool on_disk;      /* OP_FRAME_CHECK: read it again instead */
     bool until_called; /* OP_THINK: also ends when what the pattern serves calls for it */
     int64_t compute_cycles;
     uint64_t due_ns; /* open loop: when it was to begin (run clock), set by the actor; else 0 */
@@ -93,6 +96,8 @@ struct pattern {
     bool per_database; /* one actor a database (checkpoint) instead of user_count() */
     bool service;      /* works for the users: runs until the last of them has ended */
     bool cleans;       /* uses OP_LAZY_WRITE; the pool calls it when frames are short */
+    bool idle;         /* runs only while its worker has nothing else to do */
+    bool checks;       /* uses OP_FRAME_CHECK: its actors get buffers for it */
     bool audits;       /* uses OP_AUDIT: its actors get a buffer for it */
     /* Number of actors for these settings (SQLIOSim: -1 = min(cpus * 2, 8)). NULL if per_database.
      */

@@ -107,6 +107,8 @@ static enum task_result op_begin(struct actor *actor)
         return bulk_update_begin(actor);
     case OP_CHECKPOINT:
         return checkpoint_begin(actor);
+    case OP_FRAME_CHECK:
+        return frame_check_begin(actor);
     case OP_LAZY_WRITE:
         return lazy_write_begin(actor);
     case OP_THINK:
@@ -278,6 +280,10 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
     }
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
+    if (!error && pattern->checks)
+        error = frame_check_create(actor, kind_index, run->worker_count);
+    if (pattern->idle)
+        task_set_idle(&actor->task);
     if (!error && pattern->cleans) {
         error = lazy_write_create(actor);
         pool_set_cleaner(&run->pool, &actor->task);
@@ -295,6 +301,7 @@ void actor_free(struct actor *actor)
     free(actor->state);
     free(actor->checkpoint);
     free(actor->lazy);
+    frame_check_free(actor);
     actor->audit.buffer = NULL;
     actor->state = NULL;
     actor->checkpoint = NULL;

@@ -2,7 +2,8 @@
  * actor.h - one running pattern: asks it for the next intent and does it, never blocking.
  *
  * An executor is the state machine of one kind of op (transaction.c, page_audit.c, read_ahead.c,
- * checkpoint.c, lazy_write.c). The actor is a task; its executor's step runs until the op is done
+ * checkpoint.c, lazy_write.c,
+ * frame_check.c). The actor is a task; its executor's step runs until the op is done
  * or must wait.
  *
  * Threads: an actor belongs to its worker; only `sleeping` is read by the coordinator.
@@ -18,6 +19,7 @@
 #include "sim/writeback.h"
 
 #define AUDIT_PAGES_MAX    64 /* one vectored read: 512 KiB, DBCC's read-ahead */
+#define FRAME_CHECK_FRAMES 64 /* looked at in one turn */
 #define CHECKPOINT_GATHERS 32 /* gather writes under way: target of outstanding writes */
 
 struct actor;
@@ -55,6 +57,7 @@ struct page_audit {
 
 struct checkpoint;
 struct lazy_write;
+struct frame_check;
 
 struct actor {
     struct task task;
@@ -78,6 +81,7 @@ struct actor {
     struct bulk_update *bulk; /* of patterns that load */
     struct checkpoint *checkpoint;
     struct lazy_write *lazy;
+    struct frame_check *frame_check;
     _Atomic bool sleeping;
     uint64_t think_until_ns;
     uint64_t ops;
@@ -106,6 +110,11 @@ enum task_result checkpoint_begin(struct actor *actor);
 int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));
 enum task_result lazy_write_begin(struct actor *actor);
 int lazy_write_create(struct actor *actor) __attribute__((warn_unused_result));
+enum task_result frame_check_begin(struct actor *actor);
+/* Of `shares` actors that begin spread over the pool, number `share`. */
+int frame_check_create(struct actor *actor, unsigned share, unsigned shares)
+    __attribute__((warn_unused_result));
+void frame_check_free(struct actor *actor);
 /* Pages of one gather write, by GatherPages and UseScatterGather. */
 unsigned actor_gather_cap(const struct actor *actor);
 

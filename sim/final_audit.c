@@ -40,12 +40,17 @@ static void audit_next(void *state, const struct pattern_view *view, struct op *
         }
         chunk -= chunks;
     }
+    uint32_t frame = atomic_fetch_add(&audit->cursor->next_frame, FRAME_CHECK_FRAMES);
+    if (frame < audit->cursor->frames)
+        *out = (struct op){
+            .kind = OP_FRAME_CHECK, .first_page = frame, .page_count = FRAME_CHECK_FRAMES};
 }
 
 const struct pattern pattern_final_audit = {
     .name = "AuditPass",
     .help = "reads and verifies every page at the end of a cycle",
     .audits = true,
+    .checks = true,
     .state_size = audit_state_size,
     .init = audit_init,
     .next = audit_next,

@@ -242,6 +242,13 @@ void pool_wake_frame_waiters(struct pool *pool)
     pool_wake_waiters(pool, SIZE_MAX);
 }
 
+/* A frame that was taken and is not needed after all: others may have begun to wait meanwhile. */
+static void free_list_return(struct pool *pool, struct frame *frame)
+{
+    free_list_put(pool, frame);
+    pool_wake_waiters(pool, 1);
+}
+
 /* ---- the lazy writer's part ---- */
 
 /* Under the partition lock. */
@@ -292,6 +299,52 @@ bool pool_free_cold(struct pool *pool, struct frame *frame, uint64_t key)
     return cold;
 }
 
+/* ---- the idle user's part ---- */
+
+static bool is_unused_clean(const struct frame *frame)
+{
+    return frame->state == FRAME_CLEAN && frame->generation > 0 &&
+           frame->pins == (frame->system ? 1 : 0);
+}
+
+bool pool_copy_clean(struct pool *pool, size_t index, struct frame_copy *copy)
+{
+    struct frame *frame = &pool->frames[index];
+    uint64_t key = atomic_load(&frame->key);
+    if (!key)
+        return false;
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    bool fit = atomic_load(&frame->key) == key && is_unused_clean(frame);
+    if (fit) {
+        copy->index = index;
+        copy->key = key;
+        copy->generation = frame->generation;
+        copy->lsn = frame->lsn;
+        copy->system = frame->system;
+        memcpy(copy->bytes, frame->bytes, PAGE_BYTES);
+    }
+    pthread_mutex_unlock(lock);
+    return fit;
+}
+
+void pool_give_up_clean(struct pool *pool, const struct frame_copy *copy, const uint8_t *image)
+{
+    struct frame *frame = &pool->frames[copy->index];
+    pthread_mutex_t *lock = pool_lock_key(pool, copy->key);
+    pthread_mutex_lock(lock);
+    bool same = atomic_load(&frame->key) == copy->key && is_unused_clean(frame) &&
+                frame->generation == copy->generation;
+    bool freed = same && !frame->system;
+    if (freed)
+        hash_remove(pool, frame);
+    else if (same)
+        memcpy(frame->bytes, image, PAGE_BYTES);
+    pthread_mutex_unlock(lock);
+    if (freed)
+        free_list_return(pool, frame);
+}
+
 /* ---- waiting for a frame ---- */
 
 void pool_wait_for_frame(struct pool *pool, struct task *task)
@@ -329,13 +382,6 @@ static enum pool_get frame_use(struct frame *frame, struct task *task, struct fr
         *out = frame;
         return POOL_HIT;
     }
-}
-
-/* A frame that was taken and is not needed after all: others may have begun to wait meanwhile. */
-static void free_list_return(struct pool *pool, struct frame *frame)
-{
-    free_list_put(pool, frame);
-    pool_wake_waiters(pool, 1);
 }
 
 /* Under the partition lock: the page is the caller's to fill. */

@@ -176,6 +176,23 @@ bool pool_free_cold(struct pool *pool, struct frame *frame, uint64_t key);
 /* The task that is woken when frames are short; NULL: nobody. */
 void pool_set_cleaner(struct pool *pool, struct task *cleaner);
 
+/* ---- the idle user's part ---- */
+
+/* A clean page as it stood in memory at one moment. */
+struct frame_copy {
+    size_t index; /* of its frame */
+    uint64_t key, generation;
+    struct lsn lsn;
+    bool system;
+    uint8_t *bytes; /* PAGE_BYTES, the caller's */
+};
+/* Copy the frame if it is CLEAN, was ever written, and nobody has it pinned (system frames have one
+ * pin for ever).  Who has pinned a clean page may be about to make it. */
+bool pool_copy_clean(struct pool *pool, size_t index, struct frame_copy *copy);
+/* The copy was found damaged: free its frame if it is as it was then; a system page's frame gets
+ * `image` (PAGE_BYTES, what was acknowledged) instead. */
+void pool_give_up_clean(struct pool *pool, const struct frame_copy *copy, const uint8_t *image);
+
 pthread_mutex_t *frame_lock(struct pool *pool, const struct frame *frame);
 /* Under the partition lock: */
 struct frame *pool_find_locked(struct pool *pool, uint64_t key);

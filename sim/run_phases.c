@@ -138,7 +138,8 @@ static int logs_audit(struct run *run)
 static int audit(struct run *run)
 {
     unsigned first = run->actor_count;
-    struct audit_cursor cursor = {0};
+    struct audit_cursor cursor = {.frames =
+                                      (uint32_t)(run->pool.frame_count + run->pool.system_count)};
     int error = 0;
     for (unsigned i = 0; i < run->worker_count && !error; i++) {
         struct actor *actor;

@@ -26,22 +26,15 @@
 #define SECONDS_DEFAULT 3
 
 static const char *const settings_of_all[] = {
-    "CONFIG.StopOnError=FALSE",
-    "CONFIG.CPUCount=2",
-    "CONFIG.MaxMemoryMB=64",
-    "CONFIG.CacheHitRatio=10000",
-    "CONFIG.CheckpointInterval=1",
-    "CONFIG.Reserve=1",
-    "RandomUser.UserCount=4",
-    "RandomUser.JumpToNewRegionPercentage=10000",
-    "RandomUser.MaxIOChainLength=16",
-    "RandomUser.MinLogPerBuffer=64",
-    "RandomUser.MaxLogPerBuffer=512",
-    "RandomUser.RollbackChance=100",
-    "RandomUser.SleepAfter=2",
-    "AuditUser.UserCount=0",
-    "ReadAheadUser.UserCount=0",
-    "BulkUpdateUser.UserCount=0",
+    "CONFIG.StopOnError=FALSE",       "CONFIG.CPUCount=2",
+    "CONFIG.MaxMemoryMB=64",          "CONFIG.CacheHitRatio=10000",
+    "CONFIG.CheckpointInterval=1",    "CONFIG.Reserve=1",
+    "RandomUser.UserCount=4",         "RandomUser.JumpToNewRegionPercentage=10000",
+    "RandomUser.MaxIOChainLength=16", "RandomUser.MinLogPerBuffer=64",
+    "RandomUser.MaxLogPerBuffer=512", "RandomUser.RollbackChance=100",
+    "RandomUser.SleepAfter=2",        "AuditUser.UserCount=0",
+    "ReadAheadUser.UserCount=0",      "BulkUpdateUser.UserCount=0",
+    "CpuIdleUser.DiskShare=0", /* rows count reads */
 };
 
 struct selftest {

@@ -116,6 +116,13 @@ const struct selftest_case selftest_cases[] = {
      .place = SELFTEST_AT_HOME,
      .rule_count = 1,
      .rules = {{FAULT_FLIP, IO_READ, HOME, .a = 5000, .b = 3}}},
+    /* At the latest what the final checkpoint wrote is looked at: the audit checks memory, too. */
+    {.name = "bit flip in memory, in a page that was written",
+     .expected = VERDICT_memory_changed,
+     .place = SELFTEST_AT_HOME,
+     .rule_count = 1,
+     .rules = {{FAULT_CHANGE_MEMORY, IO_WRITE, HOME, .nth = 2, .count = ALWAYS, .a = 5000,
+                .b = 3}}},
     {.name = "file cut to half",
      .expected = VERDICT_truncated_file,
      .place = SELFTEST_IN_DATA,

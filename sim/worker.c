@@ -127,12 +127,24 @@ uint64_t worker_next_timer_ns(const struct worker *worker)
 
 static void run_queue_push(struct worker *worker, struct task *task)
 {
+    struct task_queue *queue = task->idle ? &worker->idle : &worker->run;
     task->queue_next = NULL;
-    if (worker->run_tail)
-        worker->run_tail->queue_next = task;
+    if (queue->tail)
+        queue->tail->queue_next = task;
     else
-        worker->run_head = task;
-    worker->run_tail = task;
+        queue->head = task;
+    queue->tail = task;
+}
+
+static struct task *queue_take(struct task_queue *queue)
+{
+    struct task *task = queue->head;
+    if (!task)
+        return NULL;
+    queue->head = task->queue_next;
+    if (!queue->head)
+        queue->tail = NULL;
+    return task;
 }
 
 static void inbox_push(struct worker *worker, struct task *task)
@@ -186,6 +198,11 @@ void task_init(struct task *task, struct worker *worker, enum task_result (*step
         worker->timers = calloc(worker->timer_capacity, sizeof *worker->timers);
         assert(worker->timers);
     }
+}
+
+void task_set_idle(struct task *task)
+{
+    task->idle = true;
 }
 
 void task_start(struct task *task)
@@ -284,41 +301,52 @@ static bool timers_fire(struct worker *worker)
     return any;
 }
 
+static bool run_tasks(struct worker *worker)
+{
+    struct task *last = worker->run.tail; /* tasks queued from now on have their turn next time */
+    bool any = last != NULL;
+    struct task *task;
+    do {
+        task = queue_take(&worker->run);
+        if (task)
+            task_run(worker, task);
+    } while (task && task != last);
+    return any;
+}
+
+static bool run_idle_task(struct worker *worker)
+{
+    struct task *task = queue_take(&worker->idle);
+    if (task)
+        task_run(worker, task);
+    return task != NULL;
+}
+
 /* Inbox, due timers and queued tasks, without I/O. True if anything ran. */
 static bool tasks_step(struct worker *worker)
 {
     bool any = inbox_drain(worker);
     any |= timers_fire(worker);
-    struct task *last = worker->run_tail; /* tasks queued from now on have their turn next time */
-    while (worker->run_head) {
-        struct task *task = worker->run_head;
-        bool was_last = task == last;
-        worker->run_head = task->queue_next;
-        if (!worker->run_head)
-            worker->run_tail = NULL;
-        task_run(worker, task);
-        any = true;
-        if (was_last)
-            break;
-    }
+    any |= run_tasks(worker);
     return any;
 }
 
 bool worker_step(struct worker *worker)
 {
     bool any = tasks_step(worker);
-    return io_poll(&worker->io, 0, 0) > 0 || any;
+    any |= io_poll(&worker->io, 0, 0) > 0;
+    return any || run_idle_task(worker);
 }
 
 /* As worker_step(), and where no task is left to run, wait for what makes one: an engine hands over
  * what it was given in the same system call. */
 static void worker_round(struct worker *worker)
 {
-    tasks_step(worker);
-    if (worker->run_head)
-        io_poll(&worker->io, 0, 0);
-    else
+    bool any = tasks_step(worker);
+    if (!worker->run.head && !worker->idle.head)
         io_poll(&worker->io, 1, worker_next_timer_ns(worker));
+    else if (io_poll(&worker->io, 0, 0) == 0 && !any)
+        run_idle_task(worker);
 }
 
 static void *worker_main(void *argument)

@@ -6,6 +6,9 @@
  * from any thread; the task is then queued on its own worker.  Wake-ups may be spurious: a task
  * looks at its condition again.
  *
+ * An idle task (task_set_idle) has a turn only when a round found nothing else to do: no task, no
+ * timer, no completion.  One turn a round, so it delays others by no more than that turn.
+ *
  * worker_step() does one round and can be called by tests and by the virtual run loop, which drives
  * all workers in one thread under a virtual clock: same seed, same run.
  *
@@ -35,6 +38,7 @@ struct task {
     void (*finished)(struct task *task); /* after TASK_DONE, may free the task; may be NULL */
     struct worker *worker;
     _Atomic int state;       /* private: enum task_state in worker.c */
+    bool idle;               /* only when nothing else is to be done */
     struct task *queue_next; /* run queue or inbox */
     struct task *wait_next;  /* in the one waiter list it stands in */
     _Atomic(struct wait_list *) wait_list;
@@ -51,13 +55,17 @@ struct wait_list {
 #define WORKER_MAX       64 /* SQLIOSim's limit of logical CPUs */
 #define WORKER_TASKS_MAX 65536
 
+struct task_queue {
+    struct task *head, *tail;
+};
+
 struct worker {
     unsigned index;
     struct io io;
     struct clock *clock;
     struct stats stats;
-    _Atomic uintptr_t owner; /* thread that may touch the run queue and timers */
-    struct task *run_head, *run_tail;
+    _Atomic uintptr_t owner;     /* thread that may touch the run queue and timers */
+    struct task_queue run, idle; /* idle: of idle tasks */
     pthread_mutex_t inbox_lock;
     struct task *inbox_head, *inbox_tail; /* woken by other threads, in order */
     struct task **timers;                 /* heap by (timer_ns, timer_serial) */
@@ -85,8 +93,9 @@ bool worker_step(struct worker *worker);
 uint64_t worker_next_timer_ns(const struct worker *worker); /* UINT64_MAX = none */
 
 void task_init(struct task *task, struct worker *worker, enum task_result (*step)(struct task *));
-void task_start(struct task *task); /* queue it for the first time (any thread) */
-void task_wake(struct task *task);  /* any thread */
+void task_set_idle(struct task *task); /* before task_start */
+void task_start(struct task *task);    /* queue it for the first time (any thread) */
+void task_wake(struct task *task);     /* any thread */
 /* Wake me at ns at the latest; the task then returns TASK_PARK. */
 void task_sleep_until(struct task *task, uint64_t ns);
 void wait_list_add(struct wait_list *list, struct task *task);

@@ -144,6 +144,8 @@ static inline void drawn_make(struct drawn *d, uint64_t seed, uint64_t duration_
     drawn_set_bool(d, "WriteThrough", rng_below(&rng, 2));
     drawn_set_bool(d, "UseScatterGather", rng_below(&rng, 4));
     drawn_users(d, &rng, sector_bytes);
+    drawn_set(d, "CpuIdleUser", "PagesPerSecond", rng_range(&rng, 100, 3000));
+    drawn_set(d, "CpuIdleUser", "DiskShare", rng_range(&rng, 0, 2000));
 }
 
 static inline void drawn_print(const struct drawn *d)

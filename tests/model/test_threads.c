@@ -17,7 +17,7 @@ static const struct sim_setting busy_users[] = {
     {"RandomUser", "UserCount", "12"},  {"RandomUser", "MaxIOChainLength", "20"},
     {"RandomUser", "SleepAfter", "1"},  {"AuditUser", "UserCount", "2"},
     {"AuditUser", "AuditDelay", "20"},  {"CONFIG", "CheckpointInterval", "1"},
-    {"CONFIG", "NoBuffering", "FALSE"},
+    {"CONFIG", "NoBuffering", "FALSE"}, {"CpuIdleUser", "PagesPerSecond", "1000000"},
 };
 
 static void run_threads(unsigned workers, unsigned databases, bool write_through)

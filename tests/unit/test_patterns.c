@@ -129,6 +129,7 @@ static void assert_op_fits(const struct op *op, const struct pattern_view *view)
     case OP_YIELD:
     case OP_CHECKPOINT:
     case OP_LAZY_WRITE:
+    case OP_FRAME_CHECK:
         break;
     default:
         fail_msg("unknown kind %d", (int)op->kind);
@@ -257,6 +258,10 @@ static void every_pattern_waits_while_no_file_has_a_page(void **state)
             struct actor actor = actor_settings(pattern_at(i)->name);
 
             actor_start(&actor, 13, 0);
+            if (patterns[i]->checks) { /* it asks the pool, not the files */
+                actor_free(&actor);
+                continue;
+            }
             for (int n = 0; n < 10; n++)
                 assert_int_equal(next(&actor, &view).kind, OP_THINK);
             actor_free(&actor);
@@ -1149,6 +1154,78 @@ static void lazy_writer_rests_after_a_sweep_that_did_not_help(void **state)
     actor_free(&actor);
 }
 
+/* ---- CpuIdleUser ---- */
+
+struct idle_work {
+    unsigned pages, on_disk;
+    int64_t think_ns;
+};
+
+/* What an idle user does in so many intents. */
+static struct idle_work idle_work_of(const char *pages_per_second, const char *disk_share,
+                                     int intents)
+{
+    struct pattern_view view = view_of(one_file, 1);
+    struct actor actor = actor_settings("CpuIdleUser");
+    struct idle_work work = {0};
+
+    set(&actor, "PagesPerSecond", pages_per_second);
+    set(&actor, "DiskShare", disk_share);
+    actor_start(&actor, 51, 0);
+    for (int i = 0; i < intents; i++) {
+        struct op op = next(&actor, &view);
+        if (op.kind == OP_THINK) {
+            work.think_ns += op.think_ns;
+            continue;
+        }
+        assert_int_equal(op.kind, OP_FRAME_CHECK);
+        work.pages++;
+        work.on_disk += op.on_disk;
+    }
+    actor_free(&actor);
+    return work;
+}
+
+/* At most so many pages a second of its own pauses: 1,000 in 100 bursts of 10, each after 10 ms. */
+static void cpu_idle_user_keeps_to_its_pace(void **state)
+{
+    static const struct {
+        const char *text;
+        double pages_per_second;
+    } rates[] = {{"1", 1}, {"7", 7}, {"99", 99}, {"100", 100}, {"1000", 1000}, {"20000", 20000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct idle_work work = idle_work_of(rates[i].text, "0", 1100);
+        assert_true(work.pages > 0);
+        double rate = (double)work.pages * 1e9 / (double)work.think_ns;
+        assert_true(rate <= rates[i].pages_per_second * 1.001);
+    }
+    struct idle_work work = idle_work_of("1000", "0", 1100);
+    assert_int_equal(work.pages, 1000);
+    assert_true(work.think_ns == 1000 * MS);
+}
+
+static void cpu_idle_user_reads_its_share_from_the_disk(void **state)
+{
+    (void)state;
+    assert_int_equal(idle_work_of("1000", "0", 11000).on_disk, 0);
+    struct idle_work all = idle_work_of("1000", "10000", 11000);
+    assert_int_equal(all.on_disk, all.pages);
+    /* 10 % of 10,000: 1,000, with a standard deviation of 30 */
+    unsigned tenth = idle_work_of("1000", "1000", 11000).on_disk;
+    assert_true(tenth > 850 && tenth < 1150);
+}
+
+static void cpu_idle_users_are_one_a_cpu(void **state)
+{
+    (void)state;
+    assert_int_equal(count_for("CpuIdleUser", NULL, 12), 12);
+    assert_int_equal(count_for("CpuIdleUser", "-1", 3), 3);
+    assert_int_equal(count_for("CpuIdleUser", "0", 3), 0);
+    assert_int_equal(count_for("CpuIdleUser", "5", 3), 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1209,6 +1286,9 @@ int main(void)
         cmocka_unit_test(lazy_writer_sleeps_a_second_until_it_is_called),
         cmocka_unit_test(lazy_writer_sweeps_when_frames_are_short),
         cmocka_unit_test(lazy_writer_rests_after_a_sweep_that_did_not_help),
+        cmocka_unit_test(cpu_idle_user_keeps_to_its_pace),
+        cmocka_unit_test(cpu_idle_user_reads_its_share_from_the_disk),
+        cmocka_unit_test(cpu_idle_users_are_one_a_cpu),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -527,6 +527,92 @@ static void an_idle_worker_can_be_stopped_and_started_again(void **state)
     free(crew);
 }
 
+/* ---- idle tasks ---- */
+
+static void an_idle_task_runs_when_nothing_else_does(void **state)
+{
+    struct bench *b = *state;
+    struct item idle;
+    item_init(&idle, b, 1);
+    task_set_idle(&idle.task);
+    task_start(&idle.task);
+    assert_true(worker_step(&b->worker));
+    assert_int_equal(idle.turns, 1);
+    assert_false(worker_step(&b->worker));
+}
+
+static void an_idle_task_waits_while_others_have_work(void **state)
+{
+    struct bench *b = *state;
+    struct item idle, busy;
+    item_init(&idle, b, 1);
+    task_set_idle(&idle.task);
+    idle.answer = TASK_AGAIN;
+    item_init(&busy, b, 2);
+    busy.answer = TASK_AGAIN;
+    busy.turns_wanted = 20;
+    task_start(&idle.task);
+    task_start(&busy.task);
+    for (int i = 0; i < 20; i++)
+        worker_step(&b->worker);
+    assert_int_equal(busy.turns, 20);
+    assert_int_equal(idle.turns, 0);
+    worker_step(&b->worker);
+    assert_int_equal(idle.turns, 1);
+}
+
+/* Two idle tasks that always want to run: one turn a round, so who comes waits for one turn. */
+static void one_round_gives_one_idle_turn(void **state)
+{
+    struct bench *b = *state;
+    struct item idle[2];
+    for (unsigned i = 0; i < 2; i++) {
+        item_init(&idle[i], b, i);
+        task_set_idle(&idle[i].task);
+        idle[i].answer = TASK_AGAIN;
+        task_start(&idle[i].task);
+    }
+    worker_step(&b->worker);
+    assert_int_equal(idle[0].turns + idle[1].turns, 1);
+    worker_step(&b->worker);
+    assert_int_equal(idle[0].turns, 1);
+    assert_int_equal(idle[1].turns, 1);
+}
+
+static void an_idle_task_sleeps_and_is_woken_like_any(void **state)
+{
+    struct bench *b = *state;
+    struct item idle;
+    item_init(&idle, b, 1);
+    task_set_idle(&idle.task);
+    task_sleep_until(&idle.task, 1000);
+    run_until(b, 999);
+    assert_int_equal(idle.turns, 0);
+    run_until(b, 1000);
+    assert_int_equal(idle.turns, 1);
+    task_wake(&idle.task);
+    run_idle(b);
+    assert_int_equal(idle.turns, 2);
+}
+
+static void a_list_wakes_one_at_a_time_in_order(void **state)
+{
+    struct bench *b = *state;
+    struct wait_list list = {0};
+    struct item items[3];
+    for (unsigned i = 0; i < 3; i++) {
+        item_init(&items[i], b, i);
+        wait_list_add(&list, &items[i].task);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(wait_list_wake_one(&list));
+        run_idle(b);
+        assert_int_equal(b->order_count, i + 1);
+        assert_int_equal(b->order[i], i);
+    }
+    assert_false(wait_list_wake_one(&list));
+}
+
 #define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 
 int main(void)
@@ -546,6 +632,11 @@ int main(void)
         BENCH_TEST(a_woken_task_may_wait_in_the_list_again),
         BENCH_TEST(a_task_woken_by_something_else_does_not_break_its_list),
         BENCH_TEST(random_timers_fire_as_sorted),
+        BENCH_TEST(an_idle_task_runs_when_nothing_else_does),
+        BENCH_TEST(an_idle_task_waits_while_others_have_work),
+        BENCH_TEST(one_round_gives_one_idle_turn),
+        BENCH_TEST(an_idle_task_sleeps_and_is_woken_like_any),
+        BENCH_TEST(a_list_wakes_one_at_a_time_in_order),
         cmocka_unit_test(no_wake_up_is_lost_between_threads),
         cmocka_unit_test(many_wakers_never_leave_a_task_behind),
         cmocka_unit_test(an_idle_worker_can_be_stopped_and_started_again),
