@@ -5,17 +5,17 @@
  * issuer (6.1), no interrupting of the owner (5.19), registered files, registered buffers.  Waits
  * with a deadline are needed (5.11); what is older has libaio.
  *
- * Invariants: the ring belongs to one thread, from its first submit or reap on; until then it is
- * disabled, so that one thread can create what another will use.  It holds as many completions as
- * there can be, so none overflows.  An entry points at its request; the one that waits for wake()
- * points at the engine.  Only woken, waiting and wake_fd are touched by other threads.
+ * Invariants: the ring belongs to the thread that enters it first; until then it is disabled, so
+ * that one thread can create what another will use.  A thread that follows gets a new ring.  It
+ * holds as many completions as there can be, so none overflows.  An entry points at its request;
+ * the one that waits for wake() points at the engine.  Only woken, waiting and wake_fd are touched
+ * by other threads.
  *
  * What it does not do: cancel, poll the device, or use more memory than RLIMIT_MEMLOCK allows.
  */
 #include <assert.h>
 #include <errno.h>
 #include <liburing.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -37,8 +37,6 @@ struct uring_engine {
     struct io_uring ring;
     struct engine_without without;
     unsigned flags;          /* of the ring, that this kernel took */
-    bool owned;              /* the owner has used it */
-    pthread_t owner;         /* then: the only thread that may enter the ring */
     unsigned char *in_table; /* by descriptor: is it registered? */
     unsigned file_slots;
     struct iovec pieces[ENGINE_PIECES_MAX]; /* of memory, registered under their index */
@@ -133,15 +131,31 @@ static void file_put(struct uring_engine *uring, int fd)
     uring->in_table[fd] = io_uring_register_files_update(&uring->ring, (unsigned)fd, &fd, 1) == 1;
 }
 
-/* Another thread goes on with an idle engine whose ring took the first one for its owner.  The old
- * ring may still wait for wake_fd, so that descriptor gets a new file. */
+/* What was filled in and not handed over goes into the new ring; slots and pieces are the same. */
+static void entries_move(struct uring_engine *uring, const struct io_uring *old)
+{
+    const struct io_uring_sq *sq = &old->sq;
+    unsigned mask = *sq->kring_mask;
+    for (unsigned at = *sq->khead; at != sq->sqe_tail; at++) {
+        const struct io_uring_sqe *entry = &sq->sqes[at & mask];
+        if (entry->user_data == (uintptr_t)uring)
+            continue; /* the wake is armed anew */
+        struct io_uring_sqe *moved = io_uring_get_sqe(&uring->ring);
+        assert(moved);
+        *moved = *entry;
+    }
+}
+
+/* Another thread goes on with an engine whose ring has the first one for its issuer; nothing is in
+ * the kernel but perhaps the wait for wake_fd, so that descriptor gets a new file. */
 static void ring_renew(struct uring_engine *uring)
 {
-    assert(uring->base.outstanding == 0);
+    struct io_uring old = uring->ring;
     int fresh = eventfd(0, EFD_CLOEXEC);
-    io_uring_queue_exit(&uring->ring);
     int r = fresh < 0 ? -errno : ring_open(uring);
     assert(r == 0); /* it worked a moment ago */
+    entries_move(uring, &old);
+    io_uring_queue_exit(&old);
     r = dup3(fresh, uring->wake_fd, O_CLOEXEC);
     assert(r >= 0);
     close(fresh);
@@ -154,22 +168,15 @@ static void ring_renew(struct uring_engine *uring)
     buffers_register(uring);
 }
 
-static void take_over(struct uring_engine *uring)
+/* The kernel said whose the ring is: nobody's yet, or another thread's. */
+static void take_over(struct uring_engine *uring, int why)
 {
-    pthread_t self = pthread_self();
-    if (uring->owned && pthread_equal(uring->owner, self))
-        return;
-    bool disabled = uring->flags & IORING_SETUP_R_DISABLED;
-    if (uring->owned && disabled)
+    if (why == -EEXIST)
         ring_renew(uring);
-    if (disabled) {
-        /* io_uring_enable_rings(), which the library of liburing 2.3 lacks */
-        long r = syscall(__NR_io_uring_register, uring->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS,
-                         NULL, 0);
-        assert(r == 0);
-    }
-    uring->owned = true;
-    uring->owner = self;
+    /* io_uring_enable_rings(), which the library of liburing 2.3 lacks */
+    long r =
+        syscall(__NR_io_uring_register, uring->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+    assert(r == 0);
 }
 
 /* ---- life ---- */
@@ -277,6 +284,10 @@ static int enter_at_once(struct uring_engine *uring)
 static void enter(struct uring_engine *uring, bool wait, uint64_t deadline_ns)
 {
     int r = wait ? enter_to_wait(uring, deadline_ns) : enter_at_once(uring);
+    if (r == -EBADFD || r == -EEXIST) {
+        take_over(uring, r);
+        r = enter_at_once(uring); /* who waits comes again: the wake may have to be armed */
+    }
     if (r >= 0 || r == -EINTR || r == -ETIME)
         return;
     assert(r == -EAGAIN || r == -EBUSY || r == -ENOMEM);
@@ -370,7 +381,6 @@ static int uring_submit(struct io_engine *engine, struct io_req *req)
     struct uring_engine *uring = uring_of(engine);
     if (engine->outstanding >= engine->depth)
         return -EAGAIN;
-    take_over(uring);
     engine->outstanding++;
     fill(uring, req, 0);
     return 0;
@@ -450,7 +460,6 @@ static int uring_reap(struct io_engine *engine, unsigned min, uint64_t deadline_
 {
     struct uring_engine *uring = uring_of(engine);
     struct completions done = {0};
-    take_over(uring);
     collect(uring, &done);
     bool waits = done.count < min && deadline_ns != 0;
     if (waits)
