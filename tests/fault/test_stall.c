@@ -26,6 +26,8 @@ static void sim_small(struct sim *sim, uint64_t seconds)
         .settings = {{"RandomUser", "UserCount", "4"},
                      {"RandomUser", "MaxIOChainLength", "8"},
                      {"RandomUser", "SleepAfter", "100"},
+                     {"ReadAheadUser", "UserCount", "0"},
+                     {"BulkUpdateUser", "UserCount", "0"},
                      {"AuditUser", "UserCount", "1"}},
     };
     sim_begin(sim, &options);
@@ -152,6 +154,25 @@ static void a_sleep_far_longer_than_asked_is_a_host_pause(void **state)
     sim_end(&sim);
 }
 
+static void a_short_transfer_whose_rest_went_through_is_a_warning(void **state)
+{
+    (void)state;
+    struct sim sim;
+    struct outcome o;
+    sim_small(&sim, 2);
+    fault_add(sim.faults,
+              &(struct fault_rule){
+                  .kind = FAULT_SHORT, .op = IO_READ, .file_uid = 1, .nth = 40, .a = 4096});
+    sim_run(&sim);
+    outcome_take(&sim, &o);
+    OUTCOME_CHECK(&sim, "short", o.result == 0 && o.integrity == 0 && o.io_errors == 0);
+    OUTCOME_CHECK(&sim, "short", o.warnings == 1 && o.by_verdict[VERDICT_short_io] == 1);
+    const struct finding *finding = outcome_finding(&sim, VERDICT_short_io, 1);
+    assert_non_null(finding);
+    assert_int_equal(finding->offset, sim.faults->truth[0].offset);
+    sim_end(&sim);
+}
+
 /* ---- requests that never end ---- */
 
 static void judge_stuck(struct sim *sim, const char *what)
@@ -227,6 +248,7 @@ int main(void)
         cmocka_unit_test(each_of_several_stalls_is_one_finding),
         cmocka_unit_test(the_time_in_which_the_machine_stood_still_does_not_count),
         cmocka_unit_test(a_sleep_far_longer_than_asked_is_a_host_pause),
+        cmocka_unit_test(a_short_transfer_whose_rest_went_through_is_a_warning),
         cmocka_unit_test(a_stuck_read_ends_the_run_when_its_time_is_over),
         cmocka_unit_test(whatever_request_is_stuck_the_run_ends),
     };
