@@ -9,9 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sim/file_parts.h"
+
+#define LOCK_TRIES    20 /* one second in all */
+#define LOCK_PAUSE_NS 50000000
 
 static const char *kind_text(mode_t mode)
 {
@@ -143,9 +147,16 @@ int file_read_mark(int fd, const char *path, struct file_mark *mark, char *messa
 int file_lock(int fd, bool exclusive, const char *path, char *message)
 {
     struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
-    if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-        return 0;
-    int error = errno;
+    int error = 0;
+    /* The kernel ends the ring of a killed io_uring run, and with it the locks, a moment later. */
+    for (unsigned tries = 0; tries < LOCK_TRIES; tries++) {
+        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+            return 0;
+        error = errno;
+        if (error != EAGAIN && error != EACCES)
+            break;
+        nanosleep(&(struct timespec){0, LOCK_PAUSE_NS}, NULL);
+    }
     if (error == EAGAIN || error == EACCES)
         return file_fail(message, -EBUSY,
                          "%s is in use by another pagestorm (or something else that locked it). "
