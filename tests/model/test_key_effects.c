@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sim/actor.h"
 #include "sim/iov.h"
 #include "tests/sim_fixture.h"
 
@@ -392,6 +393,30 @@ static void read_ahead_delay_comes_after_its_cycles(void **state)
 
 /* ---- CONFIG ---- */
 
+static unsigned actors_of(const struct run *run, const char *name)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < run->actor_count; i++)
+        count += strcmp(run->actors[i]->pattern->name, name) == 0;
+    return count;
+}
+
+/* SQLIOSim's rule: two users a CPU, at most eight. */
+static void cpu_count_is_how_many_users_there_are(void **state)
+{
+    (void)state;
+    static const unsigned cpus[] = {1, 3, 5}, users[] = {2, 6, 8};
+    for (unsigned i = 0; i < 3; i++) {
+        struct asked asked = {.duration_ns = 50 * NS_PER_MS,
+                              .workers = cpus[i],
+                              .settings = SETTINGS(RANDOM("UserCount", "-1"))};
+        struct sim sim;
+        traced_run(&sim, &asked);
+        assert_int_equal(actors_of(sim.run, "RandomUser"), users[i]);
+        sim_end(&sim);
+    }
+}
+
 static void without_scatter_gather_each_request_is_a_page(void **state)
 {
     (void)state;
@@ -557,6 +582,7 @@ int main(void)
         cmocka_unit_test(audit_delay_comes_after_its_cycles),
         cmocka_unit_test(read_ahead_reads_so_many_pages_with_one_request),
         cmocka_unit_test(read_ahead_delay_comes_after_its_cycles),
+        cmocka_unit_test(cpu_count_is_how_many_users_there_are),
         cmocka_unit_test(without_scatter_gather_each_request_is_a_page),
         cmocka_unit_test(gather_pages_is_the_longest_write),
         cmocka_unit_test(max_memory_is_what_need_not_be_read_again),
