@@ -391,6 +391,31 @@ static void read_ahead_delay_comes_after_its_cycles(void **state)
                     12 * 8 * PAGE_BYTES);
 }
 
+static void bulk_update_changes_so_many_pages_in_gather_writes(void **state)
+{
+    (void)state;
+    struct asked asked = {.settings = SETTINGS({"BulkUpdateUser", "UserCount", "1"},
+                                               {"BulkUpdateUser", "BuffersBUMin", "24"},
+                                               {"BulkUpdateUser", "BuffersBUMax", "24"})};
+    struct seen seen = run_and_look(&asked, STREAM_eager_write);
+    assert_true(seen.ops > 0);
+    assert_int_equal(seen.bytes_max, 24 * PAGE_BYTES);
+}
+
+/* 3 loads of 8 pages, then 250 ms: 12 loads in a second, and those that reach a file's end or a
+ * system page in two pieces. */
+static void bulk_update_delay_comes_after_its_cycles(void **state)
+{
+    (void)state;
+    struct asked asked = {.settings = SETTINGS({"BulkUpdateUser", "UserCount", "1"},
+                                               {"BulkUpdateUser", "BuffersBUMin", "8"},
+                                               {"BulkUpdateUser", "BuffersBUMax", "8"},
+                                               {"BulkUpdateUser", "DelayAfterCycles", "3"},
+                                               {"BulkUpdateUser", "BUDelay", "250"})};
+    assert_in_range(run_and_look(&asked, STREAM_eager_write).bytes, 10 * 8 * PAGE_BYTES,
+                    12 * 8 * PAGE_BYTES);
+}
+
 /* ---- CONFIG ---- */
 
 static unsigned actors_of(const struct run *run, const char *name)
@@ -582,6 +607,8 @@ int main(void)
         cmocka_unit_test(audit_delay_comes_after_its_cycles),
         cmocka_unit_test(read_ahead_reads_so_many_pages_with_one_request),
         cmocka_unit_test(read_ahead_delay_comes_after_its_cycles),
+        cmocka_unit_test(bulk_update_changes_so_many_pages_in_gather_writes),
+        cmocka_unit_test(bulk_update_delay_comes_after_its_cycles),
         cmocka_unit_test(cpu_count_is_how_many_users_there_are),
         cmocka_unit_test(without_scatter_gather_each_request_is_a_page),
         cmocka_unit_test(gather_pages_is_the_longest_write),
