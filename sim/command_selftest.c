@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/units.h"
 #include "sim/engine_choice.h"
+#include "sim/exit_code.h"
 #include "sim/selftest.h"
 
 static const char usage[] =
@@ -98,7 +100,7 @@ static int conclude(const struct tally *tally, uint64_t seed)
                          : "PASS",
         tally->passed, tally->cases, tally->faults, tally->caught, tally->named, tally->others,
         seed);
-    return !passed ? 1 : tally->not_run ? 3 : 0;
+    return !passed ? EXIT_CODE_FAIL : tally->not_run ? EXIT_CODE_INCOMPLETE : EXIT_CODE_OK;
 }
 
 static int run_all(const struct selftest_config *config, size_t only)
@@ -133,7 +135,7 @@ static int parse_number(const char *text, uint64_t *out)
 static int usage_error(void)
 {
     fputs(usage, stderr);
-    return 2;
+    return EXIT_CODE_USAGE;
 }
 
 static int check_dir(const char *dir)
@@ -142,25 +144,18 @@ static int check_dir(const char *dir)
     if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
         return -1;
     fprintf(stderr, "pagestorm selftest: %s: not a folder\n", dir);
-    return 2;
+    return EXIT_CODE_USAGE;
 }
 
+/* By the names of the setting Engine; mem is what is used without --dir. */
 static int engine_named(const char *name, enum config_engine *out)
 {
-    static const struct {
-        const char *name;
-        enum config_engine engine;
-    } names[] = {{"auto", CONFIG_ENGINE_AUTO},
-                 {"uring", CONFIG_ENGINE_URING},
-                 {"aio", CONFIG_ENGINE_AIO},
-                 {"sync", CONFIG_ENGINE_SYNC}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i].name) != 0)
-            continue;
-        *out = names[i].engine;
-        return 0;
-    }
-    return -EINVAL;
+    int64_t choice;
+    int error = units_enum(name, opt_find(&config_section, "Engine")->choices, &choice);
+    if (error || choice == CONFIG_ENGINE_MEM)
+        return -EINVAL;
+    *out = (enum config_engine)choice;
+    return 0;
 }
 
 /* -1: go on; else the exit code. */
@@ -175,7 +170,7 @@ static int choose_engine(struct arguments *arguments)
     if (engine_choose(wanted, &choice)) {
         fprintf(stderr, "pagestorm selftest: the I/O engine %s cannot be used: %s.\n",
                 choice.ops->name, choice.text);
-        return 3;
+        return EXIT_CODE_INCOMPLETE;
     }
     arguments->config.engine = choice.ops;
     printf("engine: %s\n", choice.text);
@@ -195,7 +190,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         if (option == 'h') {
             fputs(usage, stdout);
-            return 0;
+            return EXIT_CODE_OK;
         } else if (option == 'd') {
             arguments->config.dir = optarg;
             arguments->config.real = true;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/exit_code.h"
 #include "sim/verify_check.h"
 #include "sim/verify_report.h"
 
@@ -36,8 +37,8 @@ static void take_result(struct verify_command *command, struct verify_set *set, 
     if (error) {
         fprintf(stderr, "pagestorm verify: %s\n",
                 set->message[0] ? set->message : strerror(-error));
-        command->refused = command->refused || set->exit_code == 2;
-        command->incomplete = command->incomplete || set->exit_code != 2;
+        command->refused = command->refused || set->exit_code == EXIT_CODE_USAGE;
+        command->incomplete = command->incomplete || set->exit_code != EXIT_CODE_USAGE;
     } else {
         verify_print_set(set, command->out);
         if (set->incomplete)
@@ -128,10 +129,10 @@ static void check_paths(struct verify_command *command, char **paths, int count)
 static int exit_code_of(const struct verify_command *command)
 {
     if (command->integrity)
-        return 1;
+        return EXIT_CODE_FAIL;
     if (command->incomplete)
-        return 3;
-    return command->refused ? 2 : 0;
+        return EXIT_CODE_INCOMPLETE;
+    return command->refused ? EXIT_CODE_USAGE : EXIT_CODE_OK;
 }
 
 /* -1: go on; else the exit code. */
@@ -146,16 +147,16 @@ static int parse(int argc, char **argv, const char **json_path)
             *json_path = optarg;
         } else if (option == 'h') {
             fputs(usage, stdout);
-            return 0;
+            return EXIT_CODE_OK;
         } else {
             fputs(usage, stderr);
-            return 2;
+            return EXIT_CODE_USAGE;
         }
     }
     if (optind < argc)
         return -1;
     fputs(usage, stderr);
-    return 2;
+    return EXIT_CODE_USAGE;
 }
 
 /* "--json real.mdf real.ldf" lacks its FILE: only nothing, or a JSON file, may be overwritten. */
@@ -185,12 +186,12 @@ int command_verify(int argc, char **argv)
         fprintf(stderr,
                 "pagestorm verify: --json %s: exists and is no JSON file; it was left as it is\n",
                 json_path);
-        return 2;
+        return EXIT_CODE_USAGE;
     }
     if (json_path) {
         command.json = verify_json_begin();
         if (!command.json)
-            return 3;
+            return EXIT_CODE_INCOMPLETE;
         if (strcmp(json_path, "-") == 0)
             command.out = stderr;
     }
@@ -200,7 +201,7 @@ int command_verify(int argc, char **argv)
         int error = verify_json_end(command.json, json_path, code);
         if (error) {
             fprintf(stderr, "pagestorm verify: %s: %s\n", json_path, strerror(-error));
-            code = code == 1 ? 1 : 3;
+            code = code == EXIT_CODE_FAIL ? EXIT_CODE_FAIL : EXIT_CODE_INCOMPLETE;
         }
     }
     return code;

@@ -19,11 +19,12 @@
 #include "config/units.h"
 #include "patterns/pattern.h"
 #include "sim/affinity.h"
-#include "sim/worker.h"
-#include "verify/ledger.h"
 #include "sim/allocation.h"
+#include "sim/exit_code.h"
 #include "sim/pool.h"
 #include "sim/wal_space.h"
+#include "sim/worker.h"
+#include "verify/ledger.h"
 
 #define GRAIN_BYTES       ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
 #define POOL_BYTES_MIN    (64 * (uint64_t)UNITS_MIB)
@@ -31,8 +32,6 @@
 #define POOL_SHARE        4   /* 25 % of memory, 25 % of the data */
 #define POOL_FRAMES_SPARE 256 /* two full gather writes: frames that are being written */
 #define PATH_BYTES_MAX    (LEDGER_PATH_BYTES - 1)
-#define EXIT_USAGE        2
-#define EXIT_RESOURCE     3
 
 /* What every step below needs. */
 struct planner {
@@ -87,11 +86,11 @@ static int check_file(struct planner *p, const struct file_settings *file)
     uint64_t least = file->log_file ? LOG_FILE_BYTES_MIN : (uint64_t)PLAN_DATA_BYTES_MIN;
     least = (least + GRAIN_BYTES - 1) / GRAIN_BYTES * GRAIN_BYTES;
     if (strlen(file->file_name) > PATH_BYTES_MAX)
-        return refuse(p, -ENAMETOOLONG, EXIT_USAGE,
+        return refuse(p, -ENAMETOOLONG, EXIT_CODE_USAGE,
                       "[File%u] FileName: longer than %d bytes; give a shorter path", file->number,
                       PATH_BYTES_MAX);
     if (bytes < least)
-        return refuse(p, -EINVAL, EXIT_USAGE,
+        return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "[File%u] %.300s: InitialSize is %s, a %s file needs at least %s",
                       file->number, file->file_name, human_size(bytes).text,
                       file->log_file ? "log" : "data", human_size(least).text);
@@ -143,13 +142,14 @@ static int add_database(struct planner *p, int64_t database)
     if (error)
         return error;
     if (data == 0)
-        return refuse(p, -EINVAL, EXIT_USAGE, "database %" PRId64 " has no data file", database);
+        return refuse(p, -EINVAL, EXIT_CODE_USAGE, "database %" PRId64 " has no data file",
+                      database);
     if (logs == 0)
-        return refuse(p, -EINVAL, EXIT_USAGE,
+        return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "database %" PRId64 " has no log file; add a [FileN] with LogFile=TRUE",
                       database);
     if (logs > 1)
-        return refuse(p, -EINVAL, EXIT_USAGE,
+        return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "database %" PRId64 " has %u log files; this version uses one log file a "
                       "database: give each log a database of its own with data files, e.g. "
                       "Database=2",
@@ -163,9 +163,9 @@ static int plan_files(struct planner *p)
     size_t count = profile_file_count(p->profile);
     p->plan->files = calloc(count ? count : 1, sizeof *p->plan->files);
     if (!p->plan->files)
-        return refuse(p, -ENOMEM, EXIT_RESOURCE, "no memory for the list of files");
+        return refuse(p, -ENOMEM, EXIT_CODE_INCOMPLETE, "no memory for the list of files");
     if (count == 0)
-        return refuse(p, -EINVAL, EXIT_USAGE,
+        return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "there is nothing to run on: give --dir DIR, or a configuration with "
                       "[FileN] sections");
     int error = 0;
@@ -239,7 +239,7 @@ static int check_logs(struct planner *p)
         const char *remedy = who == initial_update ? ""
                                                    : ", or lower the longest chain, the largest "
                                                      "log record or BuffersBUMax in its section";
-        return refuse(p, -EINVAL, EXIT_USAGE,
+        return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "%.300s: a log of %s is too small for the largest transaction of %s, which "
                       "needs %s and may use half the log; make the log at least %s%s",
                       file->path, human_size(file->size_bytes).text, who, human_size(need).text,
@@ -299,13 +299,13 @@ static int plan_pool(struct planner *p)
     uint64_t least = (users_of(p) + POOL_FRAMES_SPARE) * PAGE_BYTES;
     bytes = bytes / PAGE_BYTES * PAGE_BYTES;
     if (p->machine->memory_bytes && bytes > p->machine->memory_bytes)
-        return refuse(p, -ENOMEM, EXIT_RESOURCE,
+        return refuse(p, -ENOMEM, EXIT_CODE_INCOMPLETE,
                       "the buffer pool needs %s%s, and this machine has %s of memory available; "
                       "lower MaxMemoryMB or free memory",
                       human_size(bytes).text, given ? " (MaxMemoryMB)" : "",
                       human_size(p->machine->memory_bytes).text);
     if (bytes < least)
-        return refuse(p, -EINVAL, EXIT_USAGE,
+        return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "a buffer pool of %s is too small: %" PRIu64 " users and two gather writes "
                       "need %s; raise MaxMemoryMB or use fewer users",
                       human_size(bytes).text, users_of(p), human_size(least).text);
@@ -363,7 +363,7 @@ static int check_volume(struct planner *p, const struct volume *volume)
     bool lower_helps = volume->wanted_bytes + (uint64_t)UNITS_MIB <= available;
     char *directory = plan_directory_of(volume->first);
     int error =
-        refuse(p, -ENOSPC, EXIT_RESOURCE,
+        refuse(p, -ENOSPC, EXIT_CODE_INCOMPLETE,
                "%.300s: the files there need %s, but the file system has %s free, of which %s must "
                "stay free (Reserve); make the files smaller (--size, InitialSize) or free space%s",
                directory, human_size(volume->wanted_bytes).text, human_size(available).text,
@@ -379,7 +379,7 @@ static int volume_of(struct planner *p, struct volume *volumes, size_t *count,
     char *directory = plan_directory_of(file->path);
     int error = p->machine->space(p->machine->context, directory, &space);
     if (error)
-        error = refuse(p, error, EXIT_USAGE,
+        error = refuse(p, error, EXIT_CODE_USAGE,
                        "%.300s: %s; the directory must exist (a missing mount point would test "
                        "another disk)",
                        directory, strerror(-error));
@@ -401,7 +401,7 @@ static int check_space(struct planner *p)
     size_t count = 0;
     struct volume *volumes = calloc(plan->file_count, sizeof *volumes);
     if (!volumes)
-        return refuse(p, -ENOMEM, EXIT_RESOURCE, "no memory for the list of file systems");
+        return refuse(p, -ENOMEM, EXIT_CODE_INCOMPLETE, "no memory for the list of file systems");
     int error = 0;
     for (unsigned i = 0; i < plan->file_count && !error; i++) {
         const struct plan_file *file = &plan->files[i];
@@ -429,7 +429,7 @@ static int check_mask(struct planner *p, const char *key, uint64_t mask)
         return 0;
     affinity_text(beyond, refused, sizeof refused);
     affinity_text(p->machine->cpu_mask, allowed, sizeof allowed);
-    return refuse(p, -EINVAL, EXIT_USAGE,
+    return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                   "%s=%#" PRIx64 " names CPU %s, which this process may not use (taskset, a "
                   "container's cpuset, or no such CPU); allowed are CPU %s, mask %#" PRIx64
                   "; 0 = any",
@@ -471,7 +471,8 @@ static int plan_seed(struct planner *p)
     while (p->plan->seed == 0) {
         p->plan->seed_drawn = true;
         if (getrandom(&p->plan->seed, sizeof p->plan->seed, 0) != sizeof p->plan->seed)
-            return refuse(p, -EIO, EXIT_RESOURCE, "the system gives no random number for the seed");
+            return refuse(p, -EIO, EXIT_CODE_INCOMPLETE,
+                          "the system gives no random number for the seed");
         p->plan->seed &= INT64_MAX; /* so that --seed takes it */
     }
     return 0;

@@ -90,8 +90,8 @@ struct plan {
     unsigned note_count;
 };
 
-/* profile: finished.  The exit code that a failed plan means (2 or 3) in *exit_code.  plan_free()
- * in any case. */
+/* profile: finished.  The exit code that a failed plan means (enum exit_code) in *exit_code.
+ * plan_free() in any case. */
 int plan_make(struct plan *plan, const struct profile *profile, char message[PLAN_MESSAGE_MAX],
               int *exit_code) __attribute__((warn_unused_result));
 /* The same for a given machine, with the notes of plan_add_files (or NULL) first. */

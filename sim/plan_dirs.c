@@ -13,6 +13,7 @@
 
 #include "config/alloc.h"
 #include "config/units.h"
+#include "sim/exit_code.h"
 #include "sim/plan.h"
 
 #define DATA_BYTES_MAX      (4 * UNITS_GIB)
@@ -21,8 +22,6 @@
 #define SIZED_LOG_BYTES_MAX (50 * UNITS_MIB) /* SQLIOSim, -size */
 #define SHARE               4                /* 25 % */
 #define GRAIN_BYTES         (64 * UNITS_KIB) /* an extent */
-#define EXIT_USAGE          2
-#define EXIT_SPACE          3
 
 void plan_note(struct plan_notes *notes, const char *format, ...)
 {
@@ -74,7 +73,7 @@ static int layout_make(struct layout *l)
         snprintf(l->message, PLAN_MESSAGE_MAX,
                  "--log-dir says where the log goes, but nothing says where the data goes: give "
                  "--data-dir or --dir");
-        *l->exit_code = EXIT_USAGE;
+        *l->exit_code = EXIT_CODE_USAGE;
         return -EINVAL;
     }
     l->log = dirs->log_dir_count ? dirs->log_dirs : dirs->dir_count ? dirs->dirs : l->data;
@@ -97,7 +96,7 @@ static int space_at(const struct layout *l, const char *directory, struct plan_s
         snprintf(l->message, PLAN_MESSAGE_MAX,
                  "%s: %s; the directory must exist (a missing mount point would test another disk)",
                  directory, strerror(-error));
-        *l->exit_code = EXIT_USAGE;
+        *l->exit_code = EXIT_CODE_USAGE;
     }
     return error;
 }
@@ -174,7 +173,7 @@ static int file_add(const struct layout *l, const char *const *list, size_t list
     if (error) {
         snprintf(l->message, PLAN_MESSAGE_MAX, "%.200s: %s", path,
                  error == -EINVAL ? "not usable as a file name" : strerror(-error));
-        *l->exit_code = EXIT_USAGE;
+        *l->exit_code = EXIT_CODE_USAGE;
     }
     free(path);
     return error;

@@ -45,9 +45,9 @@ struct run_phase_time {
     bool complete;
 };
 
-/* What run_create is given. */
 struct run;
 
+/* What run_create is given. */
 struct run_config {
     const struct profile *profile;
     const struct plan *plan;
@@ -115,7 +115,7 @@ struct run {
     unsigned arrivals_count;
     bool audited;                   /* the final audit was complete */
     char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */
-    int exit_code;                  /* of a failed start: 2 or 3 */
+    int exit_code;                  /* enum exit_code, of a failed start */
 };
 
 /* Build everything and create the files. On error run->message and run->exit_code say why;

@@ -11,8 +11,9 @@
 #include "config/sql_server_version.h"
 #include "sim/actor.h"
 #include "sim/boot_id.h"
-#include "sim/run_echo.h"
 #include "sim/engine_choice.h"
+#include "sim/exit_code.h"
+#include "sim/run_echo.h"
 #include "sim/run_errors.h"
 #include "sim/run_watch.h"
 #include "verify/checksum.h"
@@ -62,7 +63,8 @@ static int identity_make(struct run *run)
             memcpy(run->run_id + 8 * i, &half, sizeof half);
         }
     } else if (getrandom(run->run_id, sizeof run->run_id, 0) != sizeof run->run_id) {
-        return fail(run, 3, -EIO, "the system gives no random bytes for the run id");
+        return fail(run, EXIT_CODE_INCOMPLETE, -EIO,
+                    "the system gives no random bytes for the run id");
     }
     uint16_t compressible = (uint16_t)run->settings->compressibility;
     run->identity = run_identity_make(run->run_id, seed, compressible);
@@ -103,7 +105,8 @@ static int pool_make(struct run *run)
     size_t frames = plan->pool_bytes / PAGE_BYTES;
     int error = pool_create(&run->pool, frames, system);
     if (error)
-        fail(run, 3, error, "not enough memory for a buffer pool of %zu MB; set MaxMemoryMB lower",
+        fail(run, EXIT_CODE_INCOMPLETE, error,
+             "not enough memory for a buffer pool of %zu MB; set MaxMemoryMB lower",
              frames * PAGE_BYTES >> 20);
     return error;
 }
@@ -115,7 +118,8 @@ static int engine_fail(struct run *run, int error)
     char why[ENGINE_TEXT_MAX];
     engine_system_read(&system);
     engine_refusal(ops, error, &system, why);
-    return fail(run, 3, error, "the I/O engine %s cannot be started for %u workers: %s", ops->name,
+    return fail(run, EXIT_CODE_INCOMPLETE, error,
+                "the I/O engine %s cannot be started for %u workers: %s", ops->name,
                 run->config.plan->workers, why);
 }
 
@@ -178,7 +182,8 @@ static int workers_make(struct run *run)
     io_gate_join(&run->gate, &run->io, false);
     run->workers = calloc(plan->workers, sizeof *run->workers);
     if (!run->workers)
-        return fail(run, 3, -ENOMEM, "not enough memory for %u workers", plan->workers);
+        return fail(run, EXIT_CODE_INCOMPLETE, -ENOMEM, "not enough memory for %u workers",
+                    plan->workers);
     for (unsigned i = 0; i < plan->workers; i++) {
         error = worker_init(&run->workers[i], i, run->config.engine, &config, &run->phase);
         if (error)
@@ -247,7 +252,8 @@ static int creation_tick(void *context, uint64_t bytes)
 
 static int fail_interrupted(struct run *run)
 {
-    return fail(run, 130, -EINTR, "interrupted while the files were created; they were removed");
+    return fail(run, EXIT_CODE_INTERRUPTED, -EINTR,
+                "interrupted while the files were created; they were removed");
 }
 
 /* What creation writes: all logs, and data files that are stamped. */
@@ -296,7 +302,7 @@ static int file_make(struct run *run, unsigned index)
         return fail_interrupted(run);
     if (error) {
         bool path_bad = error == -EEXIST || error == -EBUSY || error == -EACCES || error == -EPERM;
-        run->exit_code = path_bad ? 2 : 3;
+        run->exit_code = path_bad ? EXIT_CODE_USAGE : EXIT_CODE_INCOMPLETE;
         return error;
     }
     run->files_made = index + 1;
@@ -312,8 +318,8 @@ static int file_make(struct run *run, unsigned index)
         run_say(run, "%s", run->message);
     run->message[0] = 0;
     error = attach_everywhere(run, &file->target);
-    return error ? fail(run, 3, error, "%s: the I/O engine refuses the file: %s", planned->path,
-                        strerror(-error))
+    return error ? fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the I/O engine refuses the file: %s",
+                        planned->path, strerror(-error))
                  : 0;
 }
 
@@ -346,7 +352,8 @@ static int ledger_make(struct run *run)
     int error = ledger_create(&run->ledger, path, &run->identity, plan->seed, run->session_start_ns,
                               boot_id, specs, plan->file_count);
     if (error)
-        fail(run, 3, error, "%s: the ledger cannot be created: %s", path, strerror(-error));
+        fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the ledger cannot be created: %s", path,
+             strerror(-error));
     free(specs);
     free(path);
     return error;
@@ -384,14 +391,14 @@ static int database_make(struct run *run, struct database *database)
     if (error == -EINTR)
         return fail_interrupted(run);
     if (error)
-        return fail(run, 3, error, "%s: writing the log file failed: %s", database->log.path,
-                    strerror(-error));
+        return fail(run, EXIT_CODE_INCOMPLETE, error, "%s: writing the log file failed: %s",
+                    database->log.path, strerror(-error));
     struct worker *worker = &run->workers[database->index % run->worker_count];
     error =
         wal_init(&database->wal, run->clock, run->ledger, &database->log, &run->identity, worker);
     if (error)
-        return fail(run, 3, error, "%s: the log cannot be opened: %s", database->log.path,
-                    strerror(-error));
+        return fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the log cannot be opened: %s",
+                    database->log.path, strerror(-error));
     wal_set_limits(&database->wal, version->log_writes_max, version->log_bytes_max);
     database->wal.on_error = run_log_error;
     database->wal.context = run;
@@ -505,13 +512,12 @@ int run_create(struct run *run, const struct run_config *config)
         run_echo(run);
         run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(PHASE_create));
         run_step(run, NULL, creation_bytes(run));
-        if (!error)
-            error = pool_make(run);
-        if (!error)
-            error = seconds_make(run);
-        if (!error)
-            error = workers_make(run);
+        error = pool_make(run);
     }
+    if (!error)
+        error = seconds_make(run);
+    if (!error)
+        error = workers_make(run);
     if (!error)
         error = run_watch_make(run);
     if (!error)
@@ -533,8 +539,8 @@ int run_create(struct run *run, const struct run_config *config)
     run->phases[PHASE_create].end_ns = clock_now_ns(run->clock) + 1;
     run->phases[PHASE_create].complete = !error;
     if (error)
-        return fail(run, run->exit_code ? run->exit_code : 3, error, "cannot start: %s",
-                    strerror(-error));
+        return fail(run, run->exit_code ? run->exit_code : EXIT_CODE_INCOMPLETE, error,
+                    "cannot start: %s", strerror(-error));
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "sim/actor.h"
+#include "sim/exit_code.h"
 #include "sim/run_watch.h"
 
 #define TICK_NS           (500 * NS_PER_MS) /* progress: at whole multiples since the run began */
@@ -201,7 +202,7 @@ int run_workers_start(struct run *run)
                      "cannot start worker %u of %u: the system's limit of threads is reached "
                      "(ulimit -u, pids.max); set CPUCount lower",
                      i + 1, run->worker_count);
-            run->exit_code = 3;
+            run->exit_code = EXIT_CODE_INCOMPLETE;
             return error;
         }
     }

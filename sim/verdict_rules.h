@@ -10,6 +10,7 @@
 #ifndef SIM_VERDICT_RULES_H
 #define SIM_VERDICT_RULES_H
 
+#include "sim/exit_code.h"
 #include "sim/speed_rules.h"
 
 struct verdict_facts {
@@ -34,16 +35,7 @@ struct verdict_facts {
 struct verdict_grades {
     struct axis integrity, durability, speed, overall;
     char result[AXIS_REASON_MAX]; /* "PASS (integrity); durability and speed not tested" */
-    int exit_code;
-};
-
-enum exit_code {
-    EXIT_CODE_OK = 0,
-    EXIT_CODE_FAIL = 1,       /* integrity or durability */
-    EXIT_CODE_USAGE = 2,      /* command line, configuration or path */
-    EXIT_CODE_INCOMPLETE = 3, /* could not start or did not complete */
-    EXIT_CODE_SPEED = 4,
-    EXIT_CODE_INTERRUPTED = 130,
+    int exit_code;                /* enum exit_code */
 };
 
 void verdict_grades_make(const struct verdict_facts *facts, struct verdict_grades *out);

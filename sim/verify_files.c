@@ -4,7 +4,6 @@
  * What a file is, its content says: our mark, SQL Server's file header, a VLF header behind it.
  * Only where the VLF header itself is damaged does the name (.ldf, .ldx) decide.
  */
-#include "sim/os_errors.h"
 #include "sim/verify_files.h"
 
 #include <errno.h>
@@ -17,6 +16,8 @@
 #include <unistd.h>
 
 #include "sim/boot_id.h"
+#include "sim/exit_code.h"
+#include "sim/os_errors.h"
 #include "verify/vlf.h"
 
 #define BUFFER_ALIGN 4096
@@ -73,10 +74,10 @@ static int open_foreign(struct verify_set *set, struct verify_file *file, const 
     struct stat st;
     int fd = foreign_fd(path, &file->file.direct);
     if (fd < 0)
-        return refuse(set, 2, fd, path, strerror(-fd));
+        return refuse(set, EXIT_CODE_USAGE, fd, path, strerror(-fd));
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
         close(fd);
-        return refuse(set, 2, -EINVAL, path, "not a regular file");
+        return refuse(set, EXIT_CODE_USAGE, -EINVAL, path, "not a regular file");
     }
     file->file.path = strdup(path);
     file->file.target.fd = fd;
@@ -156,7 +157,7 @@ static int reopen_own(struct verify_set *set, struct verify_file *file, const ch
     int error = file_open_own(&file->file, path, false, direct, message);
     if (error) { /* the message names the path */
         snprintf(set->message, sizeof set->message, "%s", message);
-        set->exit_code = 2;
+        set->exit_code = EXIT_CODE_USAGE;
         return error;
     }
     file->size_bytes = size_bytes;
@@ -172,10 +173,11 @@ static int classify(struct verify_set *set, struct verify_file *file, const char
     struct file_header_info info;
     if (file->size_bytes < 2 * PAGE_BYTES) /* the ledger knows what it was */
         return set->ledger ? 0
-                           : refuse(set, 2, -EINVAL, path, "too short for a database or log file");
+                           : refuse(set, EXIT_CODE_USAGE, -EINVAL, path,
+                                    "too short for a database or log file");
     int error = verify_read(set, file, 0, set->buffer, PAGE_BYTES);
     if (error)
-        return refuse(set, 3, error, path, strerror(-error));
+        return refuse(set, EXIT_CODE_INCOMPLETE, error, path, strerror(-error));
     int marked = file_mark_read(set->buffer, &mark);
     if (marked == 0)
         return reopen_own(set, file, path);
@@ -185,7 +187,7 @@ static int classify(struct verify_set *set, struct verify_file *file, const char
     bool is_header = file_header_read(set->buffer, &info);
     bool looks = header->header_version == 1 && header->type == PAGE_TYPE_FILE_HEADER;
     if (!is_header && !looks && !named_log && !named_data)
-        return refuse(set, 2, -EINVAL, path,
+        return refuse(set, EXIT_CODE_USAGE, -EINVAL, path,
                       "neither a database nor a log file: page 0 is not a file header");
     file->file_id = is_header ? info.file_id : header->file_id;
     file->header_pages = is_header ? info.size_pages : 0;
@@ -231,7 +233,7 @@ static int open_files(struct verify_set *set, const char *const *paths, size_t c
 {
     set->files = calloc(count, sizeof *set->files);
     if (!set->files)
-        return refuse(set, 3, -ENOMEM, paths[0], "no memory");
+        return refuse(set, EXIT_CODE_INCOMPLETE, -ENOMEM, paths[0], "no memory");
     for (size_t i = 0; i < count; i++) {
         set->count = i + 1;
         int error = open_file(set, &set->files[i], paths[i]);
@@ -271,14 +273,14 @@ static int refuse_unfinished(struct verify_set *set, const char *advice)
     snprintf(what, sizeof what,
              "the run ended while it was creating its files: there is nothing to verify. %s",
              advice);
-    return refuse(set, 3, -ENODATA, set->path, what);
+    return refuse(set, EXIT_CODE_INCOMPLETE, -ENODATA, set->path, what);
 }
 
 static int refuse_ledger(struct verify_set *set, int error, const char *path, const char *reason)
 {
     if (!reason || strcmp(reason, LEDGER_REASON_DAMAGED) != 0)
-        return refuse(set, 2, error, path, reason ? reason : strerror(-error));
-    return refuse(set, 3, error, path,
+        return refuse(set, EXIT_CODE_USAGE, error, path, reason ? reason : strerror(-error));
+    return refuse(set, EXIT_CODE_INCOMPLETE, error, path,
                   LEDGER_REASON_DAMAGED ": nothing is judged by it; name the files to have them "
                                         "checked for themselves");
 }
@@ -392,7 +394,7 @@ static int check_same_run(struct verify_set *set)
              "these files belong to a later run (id %s): nothing was compared with this run's "
              "ledger",
              id);
-    return refuse(set, 3, -ESTALE, set->path, what);
+    return refuse(set, EXIT_CODE_INCOMPLETE, -ESTALE, set->path, what);
 }
 
 static bool killed_in_creation(const struct verify_set *set)
@@ -412,7 +414,7 @@ static int open_run_dir(struct verify_set *set, const char *path)
     size_t count = ledger_header_of(set->ledger)->file_count;
     const char **paths = calloc(count, sizeof *paths);
     if (!paths)
-        return refuse(set, 3, -ENOMEM, path, "no memory");
+        return refuse(set, EXIT_CODE_INCOMPLETE, -ENOMEM, path, "no memory");
     for (size_t i = 0; i < count; i++)
         paths[i] = ledger_file_at(set->ledger, (uint16_t)(i + 1))->path;
     error = open_files(set, paths, count);
@@ -447,7 +449,7 @@ int verify_set_open(struct verify_set *set, const char *const *paths, size_t cou
     set->findings = findings;
     int error = io_make(set);
     if (error)
-        return refuse(set, 3, error, paths[0], strerror(-error));
+        return refuse(set, EXIT_CODE_INCOMPLETE, error, paths[0], strerror(-error));
     findings->clock = &set->clock;
     return run_dir ? open_run_dir(set, paths[0]) : open_files(set, paths, count);
 }

@@ -92,7 +92,7 @@ struct verify_set {
     struct io io;
     uint8_t *buffer; /* VERIFY_CHUNK_PAGES pages */
     char message[VERIFY_MESSAGE_MAX];
-    int exit_code; /* of a set that could not be checked: 2 or 3 */
+    int exit_code; /* of a set that could not be checked: enum exit_code */
     bool incomplete;
 };
 

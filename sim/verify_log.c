@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/exit_code.h"
 #include "sim/log_spot.h"
 #include "sim/wal.h"
 #include "verify/logscan.h"
@@ -247,7 +248,7 @@ static int report_unscanned(struct log_check *check, int error)
     if (error == -EFBIG || error == -ENOMEM) {
         snprintf(set->message, sizeof set->message, "%.400s: %s", log->file.path,
                  error == -EFBIG ? "more VLFs than a log can have: not checked" : "no memory");
-        set->exit_code = 3;
+        set->exit_code = EXIT_CODE_INCOMPLETE;
         return error;
     }
     struct finding finding = {.verdict = VERDICT_unreadable,
