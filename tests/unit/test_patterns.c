@@ -925,6 +925,21 @@ static void bulk_log_records_cover_every_extent_and_the_plan_covers_them(void **
     actor_free(&actor);
 }
 
+/* 1,000 pages of 2,000 are in the sparse file: without the rule half of the loads would be. */
+static void bulk_users_leave_sparse_files_out(void **state)
+{
+    static const struct pattern_file files[] = {{.size_pages = 1000, .sparse = true},
+                                                {.size_pages = 1000}};
+    const struct pattern_view view = view_of(files, 2);
+    struct actor actor = actor_settings("BulkUpdateUser");
+
+    (void)state;
+    actor_start(&actor, 63, 0);
+    for (int n = 0; n < 200; n++)
+        assert_int_equal(next_of_kind(&actor, &view, OP_BULK).file, 1);
+    actor_free(&actor);
+}
+
 static void audit_with_zero_delay_cycles_never_pauses(void **state)
 {
     const struct pattern_view view = view_of(one_file, 1);
@@ -1270,6 +1285,7 @@ int main(void)
         cmocka_unit_test(bulk_defaults_are_the_documented_ones),
         cmocka_unit_test(bulk_loads_begin_at_an_extent_and_go_on),
         cmocka_unit_test(bulk_log_records_cover_every_extent_and_the_plan_covers_them),
+        cmocka_unit_test(bulk_users_leave_sparse_files_out),
         cmocka_unit_test(audit_pauses_after_the_cycles_that_are_set),
         cmocka_unit_test(audit_with_zero_delay_cycles_never_pauses),
         cmocka_unit_test(audit_reads_all_files_in_turn_and_wraps),
