@@ -133,7 +133,7 @@ settings() {
             --ioengine=psync --sync=dsync --time_based --runtime="$seconds") ;;
     gather | gather256)
         bulk_users=4 stream=eager_write what='s["bytes"] / seconds / 1048576' unit=MB/s
-        memory=64 fio_what='j["write"]["bw_bytes"] / 1048576' fio_file=data
+        memory=64 fio_what='j["write"]["bw_bytes"] / 1048576' fio_file=plain
         [ "$1" = gather ] || gather=32
         fio_job=(--rw=randwrite --bs=$((gather * 8))k --iodepth=4 "${fixed[@]}" --sync=dsync
             --norandommap --randrepeat=0 --time_based --runtime="$seconds") ;;
@@ -193,6 +193,9 @@ prepare_fio_file() {
             --direct=1 --ioengine=io_uring --verify=crc32c --do_verify=0 >/dev/null ;;
     log)
         fio --name=fill --filename="$work/log" --size=64M --rw=write --bs=1m --direct=1 \
+            --ioengine=psync >/dev/null ;;
+    plain) # not pagestorm's file: it would be foreign afterwards
+        fio --name=fill --filename="$work/plain" --size="${size}M" --rw=write --bs=1m --direct=1 \
             --ioengine=psync >/dev/null ;;
     esac
 }
