@@ -123,10 +123,13 @@ static int trace_end(void **state)
     return 0;
 }
 
-static const struct sim_setting quiet[] = {
-    {"RandomUser", "UserCount", "0"},      {"AuditUser", "UserCount", "0"},
-    {"ReadAheadUser", "UserCount", "0"},   {"BulkUpdateUser", "UserCount", "0"},
-    {"RandomUser", "RollbackChance", "0"}, {NULL, NULL, NULL}};
+static const struct sim_setting quiet[] = {{"RandomUser", "UserCount", "0"},
+                                           {"AuditUser", "UserCount", "0"},
+                                           {"ReadAheadUser", "UserCount", "0"},
+                                           {"BulkUpdateUser", "UserCount", "0"},
+                                           {"RandomUser", "RollbackChance", "0"},
+                                           {"CpuIdleUser", "UserCount", "0"},
+                                           {NULL, NULL, NULL}};
 
 struct asked {
     uint64_t duration_ns, pool_bytes;
