@@ -14,8 +14,10 @@
 
 #include "sim/file_parts.h"
 
-#define LOCK_TRIES    20 /* one second in all */
-#define LOCK_PAUSE_NS 50000000
+/* A killed process is gone before its files are: io_uring gives them back in the background, after
+ * up to 2 s on a busy machine. */
+#define LOCK_TRIES    200
+#define LOCK_PAUSE_NS 10000000 /* 10 ms */
 
 static const char *kind_text(mode_t mode)
 {
@@ -144,20 +146,39 @@ int file_read_mark(int fd, const char *path, struct file_mark *mark, char *messa
     return 0;
 }
 
+static bool is_held_by_another(int error)
+{
+    return error == EAGAIN || error == EACCES;
+}
+
+static void lock_pause(void)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* 0 or errno. */
+static int lock_now_or_soon(int fd, struct flock *lock)
+{
+    int error = 0;
+    for (unsigned i = 0; i <= LOCK_TRIES; i++) {
+        if (fcntl(fd, F_OFD_SETLK, lock) == 0)
+            return 0;
+        error = errno;
+        if (!is_held_by_another(error))
+            break;
+        lock_pause();
+    }
+    return error;
+}
+
 int file_lock(int fd, bool exclusive, const char *path, char *message)
 {
     struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
-    int error = 0;
-    /* The kernel ends the ring of a killed io_uring run, and with it the locks, a moment later. */
-    for (unsigned tries = 0; tries < LOCK_TRIES; tries++) {
-        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-            return 0;
-        error = errno;
-        if (error != EAGAIN && error != EACCES)
-            break;
-        nanosleep(&(struct timespec){0, LOCK_PAUSE_NS}, NULL);
-    }
-    if (error == EAGAIN || error == EACCES)
+    int error = lock_now_or_soon(fd, &lock);
+    if (!error)
+        return 0;
+    if (is_held_by_another(error))
         return file_fail(message, -EBUSY,
                          "%s is in use by another pagestorm (or something else that locked it). "
                          "Wait for that run to end, or choose another name.",
@@ -174,10 +195,20 @@ void file_unlock(int fd)
     (void)fcntl(fd, F_OFD_SETLK, &lock); /* closing the descriptor unlocks at the latest */
 }
 
-bool file_is_locked(int fd)
+static bool is_locked_now(int fd)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+bool file_is_locked(int fd)
+{
+    bool locked = is_locked_now(fd);
+    for (unsigned i = 0; i < LOCK_TRIES && locked; i++) {
+        lock_pause();
+        locked = is_locked_now(fd);
+    }
+    return locked;
 }
 
 int file_reopen(int fd, int flags)

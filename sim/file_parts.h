@@ -34,10 +34,11 @@ int file_open_regular(const char *path, int flags, int *fd, struct stat *st,
                       char *message) FILE_CHECK;
 /* The mark of page 0 through fd; -EPERM with a message if it is not ours. */
 int file_read_mark(int fd, const char *path, struct file_mark *mark, char *message) FILE_CHECK;
-/* -EBUSY with a message when somebody holds a lock that excludes this one. */
+/* -EBUSY with a message when somebody holds a lock that excludes this one, and goes on holding it
+ * for about 2 s: the files of a killed run are released a little after its end. */
 int file_lock(int fd, bool exclusive, const char *path, char *message) FILE_CHECK;
 void file_unlock(int fd);
-bool file_is_locked(int fd);
+bool file_is_locked(int fd); /* and stays locked, as above */
 /* The same file through another descriptor, with other flags. */
 int file_reopen(int fd, int flags) FILE_CHECK;
 

@@ -718,6 +718,38 @@ static void a_locked_file_is_in_use_for_everybody_else(void **state)
     assert_int_equal(file_probe(place->path, &mark, place->message), FILE_OURS);
 }
 
+/* As the kernel does with the files of a killed run that used io_uring. */
+static void a_lock_that_goes_away_at_once_is_waited_for(void **state)
+{
+    struct place *place = *state;
+    struct file file;
+    struct file_mark mark;
+    for (int probes = 0; probes < 2; probes++) {
+        int ready[2];
+        char byte;
+        assert_int_equal(
+            create(place, &file, &(struct file_open){.path = place->path, .delete_own = true}), 0);
+        assert_int_equal(pipe(ready), 0);
+        pid_t child = fork(); /* shares the locked description */
+        if (child == 0) {
+            (void)!write(ready[1], "", 1);
+            usleep(100000);
+            _exit(0);
+        }
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        assert_int_equal(close(file.target.fd), 0);
+        if (probes)
+            assert_int_equal(file_probe(place->path, &mark, place->message), FILE_OURS);
+        else
+            assert_int_equal(file_open_own(&file, place->path, true, false, place->message), 0);
+        if (!probes)
+            file_close(&file);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        close(ready[0]);
+        close(ready[1]);
+    }
+}
+
 static void readers_share_and_exclude_writers(void **state)
 {
     struct place *place = *state;
@@ -893,6 +925,7 @@ int main(void)
         T(without_unnamed_files_an_error_leaves_nothing_either),
         T(a_kill_at_any_moment_of_creation_leaves_nothing_foreign),
         T(a_locked_file_is_in_use_for_everybody_else),
+        T(a_lock_that_goes_away_at_once_is_waited_for),
         T(readers_share_and_exclude_writers),
         T(an_opened_file_knows_mark_and_present_size),
         T(opening_what_does_not_exist_is_enoent),
