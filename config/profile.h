@@ -69,10 +69,9 @@ struct config_settings {
     int64_t queue_depth;       /* helper threads and outstanding requests of an engine per worker */
     int64_t rated_duration_ns; /* 0 = no rated phase */
     int64_t rated_warm_up_ns;
-    int64_t
-        need_iops;    /* data I/Os a second asked for in the rated phase; 0 = as its settings say */
-    int64_t arrivals; /* enum config_arrivals */
-    int64_t fail_on;  /* enum config_fail_on */
+    int64_t need_iops;     /* data I/Os a second of the rated phase; 0 = as its settings say */
+    int64_t arrivals;      /* enum config_arrivals */
+    int64_t fail_on;       /* enum config_fail_on */
     int64_t reserve_bytes; /* free space never used; 0 = max(1 GiB, 5 %) */
 };
 

@@ -15,9 +15,8 @@
 #define LOOK_NS           50000000
 #define LOOK_NEAR_NS      10000000
 #define LOOK_WANTED_NS    1000000 /* somebody waits for log space that a transaction holds */
-#define REST_NS                                                                                    \
-    1000000 /* after any checkpoint: one that freed too little is not                              \
-               repeated at full speed */
+/* After any checkpoint: one that freed too little is not repeated at full speed. */
+#define REST_NS 1000000
 
 static size_t checkpoint_state_size(const void *settings)
 {

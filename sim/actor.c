@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/run_errors.h"
+
 #define CPU_CYCLES_PER_TURN 1000000 /* burn no more than this without giving the turn away */
 
 /* ---- the view ---- */
@@ -230,6 +232,20 @@ unsigned actor_gather_cap(const struct actor *actor)
         return 1;
     int64_t cap = settings->gather_pages_max;
     return cap < GATHER_PAGES_MAX ? (unsigned)cap : GATHER_PAGES_MAX;
+}
+
+void actor_gather_send(struct actor *actor, struct gather *gather, enum stream stream,
+                       void (*done)(struct gather *gather))
+{
+    gather->stream = stream;
+    gather->worker = actor->task.worker;
+    gather->retried = false;
+    gather->done = done;
+    gather->on_error = run_write_error;
+    gather->run = actor->run;
+    gather->actor = actor->name;
+    gather->context = actor;
+    writeback_submit(gather);
 }
 
 /* ---- life ---- */

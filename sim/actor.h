@@ -21,26 +21,27 @@
 #define AUDIT_PAGES_MAX    64 /* one vectored read: 512 KiB, DBCC's read-ahead */
 #define FRAME_CHECK_FRAMES 64 /* looked at in one turn */
 #define CHECKPOINT_GATHERS 32 /* gather writes under way: target of outstanding writes */
+/* Until a checkpoint has written a page that has as many unwritten changes as its ledger entry can
+ * tell apart (ledger_span_ok). */
+#define SPAN_PAUSE_NS (10 * NS_PER_MS)
 
 struct actor;
 typedef enum task_result (*executor_step)(struct actor *actor); /* TASK_DONE: the op is done */
 
 /* transaction.c */
 struct transaction {
-    executor_step step;
     struct data_file *file;
     unsigned index;      /* in op.pages */
     unsigned scanned;    /* pages before this index were read, or were in the pool */
     struct frame *frame; /* pinned */
     struct xact xact;
-    bool begun, read_started;
+    bool begun;
     uint64_t start_ns; /* of the commit wait */
     uint64_t commit_position;
 };
 
 /* page_audit.c */
 struct page_audit {
-    executor_step step;
     struct data_file *file;
     uint32_t next, end; /* pages still to read */
     uint32_t chunk_first;
@@ -117,6 +118,9 @@ int frame_check_create(struct actor *actor, unsigned share, unsigned shares)
 void frame_check_free(struct actor *actor);
 /* Pages of one gather write, by GatherPages and UseScatterGather. */
 unsigned actor_gather_cap(const struct actor *actor);
+/* Send what was claimed (writeback.h); done() finds the actor in gather->context. */
+void actor_gather_send(struct actor *actor, struct gather *gather, enum stream stream,
+                       void (*done)(struct gather *gather));
 
 /* What patterns see. */
 void actor_view(struct actor *actor, struct pattern_view *view);

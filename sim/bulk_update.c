@@ -31,9 +31,6 @@
 #include "sim/actor.h"
 #include "sim/page_change.h"
 #include "sim/page_use.h"
-#include "sim/run_errors.h"
-
-#define SPAN_PAUSE_NS (10 * NS_PER_MS) /* until a flush or a checkpoint */
 
 static enum task_result scan_cached(struct actor *actor);
 static enum task_result reserve(struct actor *actor);
@@ -206,21 +203,11 @@ static int run_append(struct actor *actor, struct lsn *lsn)
             return error;
         b->begun = true;
     }
-    struct log_page_change change = {
-        .magic = LOG_CHANGE_MAGIC,
-        .file_uid = b->file->file.mark.file_uid,
-        .incarnation = b->file->file.mark.incarnation,
-        .page_no = b->run.first_page,
-        .page_count = b->run.count,
-        .generation = b->run.generation,
-    };
-    struct log_record record = {.op = LOG_OP_FORMAT,
-                                .xact_id = b->xact.id,
-                                .previous = b->xact.last,
-                                .head = &change,
-                                .head_bytes = sizeof change,
-                                .payload_bytes = sizeof change};
-    return wal_append(wal_of(actor), &b->xact, &record, 1, lsn, &actor->task);
+    struct page_identity first = {.file_uid = b->file->file.mark.file_uid,
+                                  .incarnation = b->file->file.mark.incarnation,
+                                  .page_no = b->run.first_page,
+                                  .generation = b->run.generation};
+    return page_format_log(wal_of(actor), &b->xact, &first, b->run.count, lsn, &actor->task);
 }
 
 static void run_fill(struct actor *actor, struct lsn lsn)
@@ -266,8 +253,7 @@ static void gather_finished(struct gather *gather)
     b->writing--;
     if (gather->result)
         b->failed = gather->result;
-    gather->next = b->free_gathers;
-    b->free_gathers = gather;
+    gather_push(&b->free_gathers, gather);
     task_wake(&actor->task);
 }
 
@@ -275,18 +261,9 @@ static void gather_finished(struct gather *gather)
 static void gather_send(struct actor *actor)
 {
     struct bulk_update *b = actor->bulk;
-    struct gather *gather = b->free_gathers;
-    b->free_gathers = gather->next;
-    gather->stream = STREAM_eager_write;
-    gather->worker = actor->task.worker;
-    gather->retried = false;
-    gather->done = gather_finished;
-    gather->on_error = run_write_error;
-    gather->run = actor->run;
-    gather->actor = actor->name;
-    gather->context = actor;
+    struct gather *gather = gather_pop(&b->free_gathers);
     b->writing++;
-    writeback_submit(gather);
+    actor_gather_send(actor, gather, STREAM_eager_write, gather_finished);
 }
 
 static enum task_result wait_log(struct actor *actor, executor_step then)
@@ -435,10 +412,8 @@ struct bulk_update *bulk_update_create(struct actor *actor, uint32_t pages_max)
         free(b);
         return NULL;
     }
-    for (unsigned i = 0; i < b->gather_count; i++) {
-        b->gathers[i].next = b->free_gathers;
-        b->free_gathers = &b->gathers[i];
-    }
+    for (unsigned i = 0; i < b->gather_count; i++)
+        gather_push(&b->free_gathers, &b->gathers[i]);
     return b;
 }
 

@@ -170,26 +170,16 @@ static void gather_finished(struct gather *gather)
     write_pace_returned(&c->pace, gather->count, gather->req.done_ns - gather->req.submit_ns);
     if (gather->result)
         c->failed = gather->result;
-    gather->next = c->free_gathers;
-    c->free_gathers = gather;
+    gather_push(&c->free_gathers, gather);
     task_wake(&actor->task);
 }
 
-static void gather_send(struct checkpoint *c, enum stream stream)
+static void gather_send(struct checkpoint *c)
 {
-    struct gather *gather = c->free_gathers;
-    c->free_gathers = gather->next;
-    gather->stream = stream;
-    gather->worker = c->actor->task.worker;
-    gather->retried = false;
-    gather->done = gather_finished;
-    gather->on_error = run_write_error;
-    gather->run = c->actor->run;
-    gather->actor = c->actor->name;
-    gather->context = c->actor;
+    struct gather *gather = gather_pop(&c->free_gathers);
     c->writing++;
     write_pace_sent(&c->pace, gather->count);
-    writeback_submit(gather);
+    actor_gather_send(c->actor, gather, STREAM_checkpoint_write, gather_finished);
 }
 
 /* File and page of a frame of this database, or false. */
@@ -254,7 +244,7 @@ static enum task_result sweep(struct actor *actor)
             return pause_begin(actor);
         switch (sweep_frame(actor)) {
         case COLLECT_CLAIMED:
-            gather_send(c, STREAM_checkpoint_write);
+            gather_send(c);
             break;
         case COLLECT_LOG:
             return actor_go(actor, wait_sweep_log);
@@ -415,7 +405,7 @@ static enum task_result wait_end(struct actor *actor)
     enum collect got = writeback_collect_all(c->database, &c->database->files[0], BOOT_PAGE, 1,
                                              c->free_gathers, &c->wait_position, &actor->task);
     assert(got == COLLECT_CLAIMED); /* nobody else writes the boot page */
-    gather_send(c, STREAM_checkpoint_write);
+    gather_send(c);
     return actor_go(actor, write_boot);
 }
 
@@ -467,10 +457,8 @@ int checkpoint_create(struct actor *actor)
         return -ENOMEM;
     c->actor = actor;
     c->database = actor->database;
-    for (unsigned i = 0; i < CHECKPOINT_GATHERS; i++) {
-        c->gathers[i].next = c->free_gathers;
-        c->free_gathers = &c->gathers[i];
-    }
+    for (unsigned i = 0; i < CHECKPOINT_GATHERS; i++)
+        gather_push(&c->free_gathers, &c->gathers[i]);
     const struct run *run = actor->run;
     const struct sql_server_version *version =
         sql_server_version_at(run->settings->sql_server_version);

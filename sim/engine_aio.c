@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "sim/engine_without.h"
-#include "sim/io.h"
+#include "sim/req_list.h"
 
 #define EVENTS_AT_ONCE 64
 #define RETRY_NS       NS_PER_MS  /* when the kernel has no room for a request */
@@ -58,11 +58,6 @@ struct aio_ring {
     unsigned id, size;
     unsigned head, tail;
     unsigned magic;
-};
-
-struct completions {
-    struct io_req *head, *tail;
-    unsigned count;
 };
 
 static struct aio_engine *aio_of(struct io_engine *engine)
@@ -239,7 +234,7 @@ static int aio_submit(struct io_engine *engine, struct io_req *req)
 
 /* ---- completions ---- */
 
-static void complete(struct aio_engine *aio, struct completions *done, struct aio_slot *slot,
+static void complete(struct aio_engine *aio, struct req_list *done, struct aio_slot *slot,
                      ssize_t result, uint64_t now_ns)
 {
     struct io_req *req = slot->req;
@@ -247,16 +242,10 @@ static void complete(struct aio_engine *aio, struct completions *done, struct ai
     aio->free_slots = slot;
     req->engine_result = result;
     req->completed_ns = now_ns;
-    req->next = NULL;
-    if (done->tail)
-        done->tail->next = req;
-    else
-        done->head = req;
-    done->tail = req;
-    done->count++;
+    req_list_append(done, req);
 }
 
-static void take_events(struct aio_engine *aio, struct completions *done,
+static void take_events(struct aio_engine *aio, struct req_list *done,
                         const struct io_event *events, int count)
 {
     uint64_t now = count > 0 ? clock_now_ns(aio->base.clock) : 0;
@@ -281,7 +270,7 @@ static bool ring_is_empty(const struct aio_engine *aio)
 }
 
 /* What is there, without waiting. */
-static void collect(struct aio_engine *aio, struct completions *done)
+static void collect(struct aio_engine *aio, struct req_list *done)
 {
     struct io_event events[EVENTS_AT_ONCE];
     struct timespec at_once = {0};
@@ -299,7 +288,7 @@ static void collect(struct aio_engine *aio, struct completions *done)
 
 /* The kernel did not take this one.  Only kernels before 4.18 refuse a flush: there it is done here
  * and now, and the worker waits for it. */
-static void refused(struct aio_engine *aio, struct completions *done, struct iocb *iocb, int error)
+static void refused(struct aio_engine *aio, struct req_list *done, struct iocb *iocb, int error)
 {
     struct aio_slot *slot = (struct aio_slot *)(uintptr_t)iocb->aio_data; /* NOLINT */
     ssize_t result = error;
@@ -310,7 +299,7 @@ static void refused(struct aio_engine *aio, struct completions *done, struct ioc
 }
 
 /* How many of the pending ones are dealt with. */
-static unsigned submit_some(struct aio_engine *aio, struct completions *done, struct iocb **list,
+static unsigned submit_some(struct aio_engine *aio, struct req_list *done, struct iocb **list,
                             unsigned count)
 {
     bool own_flush = aio->without.fdsync && (*list)->aio_lio_opcode == IOCB_CMD_FDSYNC;
@@ -334,7 +323,7 @@ static unsigned before_flush(const struct aio_engine *aio, unsigned from)
     return end > from ? end - from : 1;
 }
 
-static void submit_pending(struct aio_engine *aio, struct completions *done)
+static void submit_pending(struct aio_engine *aio, struct req_list *done)
 {
     unsigned at = 0;
     while (at < aio->pending_count) {
@@ -361,7 +350,7 @@ static struct timespec time_left(const struct aio_engine *aio, uint64_t deadline
     return (struct timespec){(time_t)(left / NS_PER_S), (long)(left % NS_PER_S)};
 }
 
-static void wait_by_events(struct aio_engine *aio, uint64_t deadline_ns, struct completions *done)
+static void wait_by_events(struct aio_engine *aio, uint64_t deadline_ns, struct req_list *done)
 {
     struct io_event events[EVENTS_AT_ONCE];
     struct timespec left = time_left(aio, deadline_ns);
@@ -370,7 +359,7 @@ static void wait_by_events(struct aio_engine *aio, uint64_t deadline_ns, struct 
     take_events(aio, done, events, got);
 }
 
-static void wait_by_counter(struct aio_engine *aio, uint64_t deadline_ns, struct completions *done)
+static void wait_by_counter(struct aio_engine *aio, uint64_t deadline_ns, struct req_list *done)
 {
     struct pollfd fd = {.fd = aio->wake_fd, .events = POLLIN};
     struct timespec left = time_left(aio, deadline_ns);
@@ -388,7 +377,7 @@ static void arm_wake(struct aio_engine *aio)
 }
 
 static void wait_for(struct aio_engine *aio, unsigned min, uint64_t deadline_ns,
-                     struct completions *done)
+                     struct req_list *done)
 {
     bool late = false;
     atomic_store(&aio->waiting, true);
@@ -413,7 +402,7 @@ static int aio_reap(struct io_engine *engine, unsigned min, uint64_t deadline_ns
                     struct io_req **list)
 {
     struct aio_engine *aio = aio_of(engine);
-    struct completions done = {0};
+    struct req_list done = {0};
     collect(aio, &done);
     if (done.count < min && deadline_ns != 0)
         wait_for(aio, min, deadline_ns, &done);

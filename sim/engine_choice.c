@@ -21,8 +21,7 @@ static const struct candidate candidates[] = {
     {CONFIG_ENGINE_SYNC, &engine_sync, "blocking calls, helper threads", true},
     {CONFIG_ENGINE_MEM, &engine_mem,
      "a modelled device under a virtual clock: the same seed gives the same run; it says nothing "
-     "of "
-     "this storage",
+     "of this storage",
      false},
 };
 #define CANDIDATES (sizeof candidates / sizeof candidates[0])

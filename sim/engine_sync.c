@@ -17,14 +17,9 @@
 #include <unistd.h>
 
 #include "sim/affinity.h"
-#include "sim/io.h"
+#include "sim/req_list.h"
 
 #define HELPERS_MAX 64 /* more threads than this only queue in the kernel instead of here */
-
-struct req_list {
-    struct io_req *head, *tail;
-    unsigned count;
-};
 
 struct sync_engine {
     struct io_engine base;
@@ -42,27 +37,6 @@ struct sync_engine {
 static struct sync_engine *sync_of(struct io_engine *engine)
 {
     return (struct sync_engine *)engine;
-}
-
-static void list_append(struct req_list *list, struct io_req *req)
-{
-    req->next = NULL;
-    if (list->tail)
-        list->tail->next = req;
-    else
-        list->head = req;
-    list->tail = req;
-    list->count++;
-}
-
-static struct io_req *list_pop(struct req_list *list)
-{
-    struct io_req *req = list->head;
-    list->head = req->next;
-    if (list->head == NULL)
-        list->tail = NULL;
-    list->count--;
-    return req;
 }
 
 static ssize_t transfer_once(const struct io_req *req)
@@ -101,11 +75,11 @@ static void *helper_main(void *argument)
             pthread_cond_wait(&sync->work, &sync->lock);
         if (sync->queue.head == NULL)
             break;
-        struct io_req *req = list_pop(&sync->queue);
+        struct io_req *req = req_list_pop(&sync->queue);
         pthread_mutex_unlock(&sync->lock);
         transfer(sync, req);
         pthread_mutex_lock(&sync->lock);
-        list_append(&sync->done, req);
+        req_list_append(&sync->done, req);
         pthread_cond_signal(&sync->completed);
     }
     pthread_mutex_unlock(&sync->lock);
@@ -199,7 +173,7 @@ static int sync_submit(struct io_engine *engine, struct io_req *req)
     if (sync->is_inline)
         transfer(sync, req);
     pthread_mutex_lock(&sync->lock);
-    list_append(sync->is_inline ? &sync->done : &sync->queue, req);
+    req_list_append(sync->is_inline ? &sync->done : &sync->queue, req);
     if (!sync->is_inline)
         pthread_cond_signal(&sync->work);
     pthread_mutex_unlock(&sync->lock);

@@ -26,7 +26,7 @@
 
 #include "sim/engine_memory.h"
 #include "sim/engine_without.h"
-#include "sim/io.h"
+#include "sim/req_list.h"
 
 #define ENTRIES_MAX    4096 /* of the ring; beyond that they are handed over in between */
 #define FILE_SLOTS_MAX 1024 /* the usual RLIMIT_NOFILE: a slot has the number of its descriptor */
@@ -49,9 +49,8 @@ struct uring_engine {
 };
 
 struct completions {
-    struct io_req *head, *tail;
-    unsigned count;
-    uint64_t now_ns; /* of the first one */
+    struct req_list list;
+    uint64_t now_ns; /* of the first one that is taken at a time */
 };
 
 static struct uring_engine *uring_of(struct io_engine *engine)
@@ -399,13 +398,7 @@ static void complete(struct uring_engine *uring, struct completions *done, struc
         done->now_ns = clock_now_ns(uring->base.clock);
     req->engine_result = result;
     req->completed_ns = done->now_ns;
-    req->next = NULL;
-    if (done->tail)
-        done->tail->next = req;
-    else
-        done->head = req;
-    done->tail = req;
-    done->count++;
+    req_list_append(&done->list, req);
 }
 
 static void collect(struct uring_engine *uring, struct completions *done)
@@ -443,15 +436,15 @@ static void wait_for(struct uring_engine *uring, unsigned min, uint64_t deadline
 {
     bool late = false;
     atomic_store(&uring->waiting, true);
-    while (done->count < min && !late && !atomic_load(&uring->woken)) {
+    while (done->list.count < min && !late && !atomic_load(&uring->woken)) {
         arm_wake(uring);
         enter(uring, true, deadline_ns);
         collect(uring, done);
-        late = deadline_ns != UINT64_MAX && done->count < min &&
+        late = deadline_ns != UINT64_MAX && done->list.count < min &&
                clock_now_ns(uring->base.clock) >= deadline_ns;
     }
     atomic_store(&uring->waiting, false);
-    if (done->count < min)
+    if (done->list.count < min)
         atomic_store(&uring->woken, false); /* it ended this wait */
 }
 
@@ -459,18 +452,18 @@ static int uring_reap(struct io_engine *engine, unsigned min, uint64_t deadline_
                       struct io_req **list)
 {
     struct uring_engine *uring = uring_of(engine);
-    struct completions done = {0};
+    struct completions done = {.now_ns = 0};
     collect(uring, &done);
-    bool waits = done.count < min && deadline_ns != 0;
+    bool waits = done.list.count < min && deadline_ns != 0;
     if (waits)
         wait_for(uring, min, deadline_ns, &done);
     if (waits ? io_uring_sq_ready(&uring->ring) > 0 : needs_enter(uring)) {
         enter(uring, false, 0);
         collect(uring, &done);
     }
-    *list = done.head;
-    engine->outstanding -= done.count;
-    return (int)done.count;
+    *list = done.list.head;
+    engine->outstanding -= done.list.count;
+    return (int)done.list.count;
 }
 
 /* Who finds woken set knows that somebody else is waking, or that the owner will look. */

@@ -7,7 +7,8 @@
  */
 #include "sim/io_account.h"
 
-#define NS_PER_MS  1000000ull
+#include "sim/clock.h"
+
 #define STEP_DOWN  4 /* the limit loses a quarter, rounded up */
 #define RELAXED(x) atomic_load_explicit(&(x), memory_order_relaxed)
 

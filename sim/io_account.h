@@ -39,8 +39,8 @@ struct io_account {
     uint32_t target_ms; /* TargetIODuration */
     uint32_t limit_max; /* 0: no throttle, no average */
     _Atomic uint64_t reads, scatter_reads, writes, gather_writes;
-    _Atomic uint64_t
-        total_io_ns; /* durations, submission to completion, overlapping ones in full */
+    /* durations, submission to completion, overlapping ones in full */
+    _Atomic uint64_t total_io_ns;
     _Atomic uint64_t longest_ns;
     _Atomic uint64_t buckets[HIST_BUCKETS]; /* of the durations, as in hist.h */
     _Atomic uint64_t throttled;             /* posts that met the lowered limit and had to wait */

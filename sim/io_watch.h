@@ -10,8 +10,8 @@
  * Cost on the I/O path: a handful of relaxed stores into the worker's own table; no lock, but for a
  * request that took 15 s.
  *
- * Threads: slot_take and slot_free by the wrapper's thread, init, join, tick, pause by the
- * coordinator.  Units: ns of the run's clock.
+ * Threads: begin, end and cancel by the wrapper's thread; all else by the coordinator.  Units: ns
+ * of the run's clock.
  */
 #ifndef SIM_IO_WATCH_H
 #define SIM_IO_WATCH_H

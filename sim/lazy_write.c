@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "sim/actor.h"
-#include "sim/run_errors.h"
 
 #define LAZY_GATHERS    32  /* gather writes under way, as many as a checkpoint has */
 #define FRAMES_PER_TURN 512 /* of the walk; then the others have their turns */
@@ -59,8 +58,7 @@ static void gather_finished(struct gather *gather)
     relaxed_add(&actor->task.worker->stats.counters.frames_freed, freed);
     lazy->writing--;
     lazy->pages -= gather->count;
-    gather->next = lazy->free_gathers;
-    lazy->free_gathers = gather;
+    gather_push(&lazy->free_gathers, gather);
     pool_wake_waiters(pool, freed);
     task_wake(&actor->task);
 }
@@ -68,20 +66,11 @@ static void gather_finished(struct gather *gather)
 static void gather_send(struct actor *actor)
 {
     struct lazy_write *lazy = actor->lazy;
-    struct gather *gather = lazy->free_gathers;
-    lazy->free_gathers = gather->next;
-    gather->stream = STREAM_lazy_write;
-    gather->worker = actor->task.worker;
-    gather->retried = false;
-    gather->done = gather_finished;
-    gather->on_error = run_write_error;
-    gather->run = actor->run;
-    gather->actor = actor->name;
-    gather->context = actor;
+    struct gather *gather = gather_pop(&lazy->free_gathers);
     lazy->writing++;
     lazy->pages += gather->count;
     lazy->gave = true;
-    writeback_submit(gather);
+    actor_gather_send(actor, gather, STREAM_lazy_write, gather_finished);
 }
 
 /* A cold dirty page.  True: go on with the next frame; false: wait for its log. */
@@ -199,10 +188,8 @@ int lazy_write_create(struct actor *actor)
     struct lazy_write *lazy = calloc(1, sizeof *lazy);
     if (!lazy)
         return -ENOMEM;
-    for (unsigned i = 0; i < LAZY_GATHERS; i++) {
-        lazy->gathers[i].next = lazy->free_gathers;
-        lazy->free_gathers = &lazy->gathers[i];
-    }
+    for (unsigned i = 0; i < LAZY_GATHERS; i++)
+        gather_push(&lazy->free_gathers, &lazy->gathers[i]);
     actor->lazy = lazy;
     return 0;
 }

@@ -2,9 +2,8 @@
  * page_audit.c - OP_AUDIT: read a range of pages from the device, past the pool, and judge them.
  *
  * One vectored read of up to 64 pages (512 KiB, DBCC's read-ahead), or a page at a time where an
- * AuditUser may not scatter; each page is judged by the
- * ledger alone.  Pages that were being written are read again, one by one, a few times; what stays
- * busy is left to the final audit.
+ * AuditUser may not scatter; each page is judged by the ledger alone.  Pages that were being
+ * written are read again, one by one, a few times; what stays busy is left to the final audit.
  */
 #include <assert.h>
 #include <string.h>

@@ -29,17 +29,22 @@ uint64_t page_change_cost(uint32_t log_bytes, size_t sector_bytes)
     return cost;
 }
 
+static struct log_page_change change_of(const struct page_identity *first, uint32_t page_count)
+{
+    return (struct log_page_change){
+        .magic = LOG_CHANGE_MAGIC,
+        .file_uid = first->file_uid,
+        .incarnation = first->incarnation,
+        .page_no = first->page_no,
+        .page_count = page_count,
+        .generation = first->generation,
+    };
+}
+
 int page_change_log(struct wal *wal, struct xact *xact, const struct page_identity *identity,
                     uint32_t log_bytes, struct lsn *lsn, struct task *task)
 {
-    struct log_page_change change = {
-        .magic = LOG_CHANGE_MAGIC,
-        .file_uid = identity->file_uid,
-        .incarnation = identity->incarnation,
-        .page_no = identity->page_no,
-        .page_count = 1,
-        .generation = identity->generation,
-    };
+    struct log_page_change change = change_of(identity, 1);
     uint32_t parts[2];
     unsigned count = split(log_bytes, parts);
     struct log_record records[2];
@@ -51,6 +56,19 @@ int page_change_log(struct wal *wal, struct xact *xact, const struct page_identi
                                          .head_bytes = sizeof change,
                                          .payload_bytes = parts[i]};
     return wal_append(wal, xact, records, count, lsn, task);
+}
+
+int page_format_log(struct wal *wal, struct xact *xact, const struct page_identity *first,
+                    uint32_t page_count, struct lsn *lsn, struct task *task)
+{
+    struct log_page_change change = change_of(first, page_count);
+    struct log_record record = {.op = LOG_OP_FORMAT,
+                                .xact_id = xact->id,
+                                .previous = xact->last,
+                                .head = &change,
+                                .head_bytes = sizeof change,
+                                .payload_bytes = sizeof change};
+    return wal_append(wal, xact, &record, 1, lsn, task);
 }
 
 int log_mark(struct wal *wal, struct xact *xact, enum log_op op, struct lsn *lsn, struct task *task)

@@ -20,5 +20,10 @@ uint64_t page_change_cost(uint32_t log_bytes, size_t sector_bytes);
 int page_change_log(struct wal *wal, struct xact *xact, const struct page_identity *identity,
                     uint32_t log_bytes, struct lsn *lsn, struct task *task)
     __attribute__((warn_unused_result));
+/* Append one record for the format of page_count pages from first->page_no on, of one generation.
+ * Errors as wal_append. */
+int page_format_log(struct wal *wal, struct xact *xact, const struct page_identity *first,
+                    uint32_t page_count, struct lsn *lsn, struct task *task)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -43,8 +43,8 @@ struct page_reader {
     unsigned agreed;
     uint64_t serial; /* poison of the present read */
     uint64_t next_serial;
-    uint64_t
-        lateness_ns; /* open loop: how late its op began; its reads were due that much earlier */
+    /* Open loop: how late its op began; its reads were due that much earlier. */
+    uint64_t lateness_ns;
     struct ledger_view before;
     struct ledger_view first_before; /* of the first failure */
     struct explanation first_why;

@@ -114,21 +114,12 @@ static enum task_result allocate(struct preparer *p)
 static int format_append(struct preparer *p)
 {
     uint32_t first = p->first_page + p->extent * EXTENT_PAGES;
-    struct log_page_change change = {
-        .magic = LOG_CHANGE_MAGIC,
-        .file_uid = p->file->file.mark.file_uid,
-        .incarnation = p->file->file.mark.incarnation,
-        .page_no = first,
-        .page_count = EXTENT_PAGES,
-        .generation = FIRST_GENERATION,
-    };
-    struct log_record record = {.op = LOG_OP_FORMAT,
-                                .xact_id = p->xact.id,
-                                .previous = p->xact.last,
-                                .head = &change,
-                                .head_bytes = sizeof change,
-                                .payload_bytes = sizeof change};
-    return wal_append(wal_of(p), &p->xact, &record, 1, &p->lsns[p->extent], &p->task);
+    const struct file_mark *mark = &p->file->file.mark;
+    struct page_identity page = {.file_uid = mark->file_uid,
+                                 .incarnation = mark->incarnation,
+                                 .page_no = first,
+                                 .generation = FIRST_GENERATION};
+    return page_format_log(wal_of(p), &p->xact, &page, EXTENT_PAGES, &p->lsns[p->extent], &p->task);
 }
 
 static enum task_result log_formats(struct preparer *p)

@@ -56,7 +56,7 @@ static uint64_t stalls_of(const struct hist *hist)
 {
     uint64_t stalls = 0;
     for (unsigned i = 0; i < HIST_BUCKETS; i++)
-        stalls += hist_bucket_low_ns(i) >= SPEED_STALL_NS ? hist->buckets[i] : 0;
+        stalls += hist_bucket_low_ns(i) >= IO_STALL_NS ? hist->buckets[i] : 0;
     return stalls;
 }
 

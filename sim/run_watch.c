@@ -8,8 +8,9 @@
 
 #include "sim/verdict_rules.h"
 
-#define SUSPEND_NS_MIN                                                                             \
-    NS_PER_S /* CLOCK_BOOTTIME against CLOCK_MONOTONIC: reading both takes time */
+/* CLOCK_BOOTTIME against CLOCK_MONOTONIC: reading both takes time. */
+#define SUSPEND_NS_MIN NS_PER_S
+#define WATCHER        "Display Monitor" /* SQLIOSim's name of who looks */
 
 static struct file *file_by_uid(struct run *run, uint16_t uid)
 {
@@ -36,6 +37,18 @@ static void what(const struct io_stall *stall, char *out, size_t out_size_bytes)
                  count_text(stall->size_bytes).text);
 }
 
+static struct finding finding_of(enum verdict verdict, const struct file *file,
+                                 const struct io_stall *stall)
+{
+    struct finding finding = {.verdict = verdict,
+                              .file_uid = stall->file_uid,
+                              .offset = stall->offset,
+                              .size_bytes = stall->size_bytes,
+                              .actor = WATCHER};
+    snprintf(finding.file, sizeof finding.file, "%s", file->path);
+    return finding;
+}
+
 static double seconds(uint64_t ns)
 {
     return (double)ns / (double)NS_PER_S;
@@ -60,7 +73,7 @@ static void stall_ended(struct run *run, const struct file *file, const struct i
     snprintf(line, sizeof line, "%s (byte offset %" PRIu64 "): %s", file->path, stall->offset,
              text);
     const struct event event = {
-        .type = EVENT_WARNING, .user = "Display Monitor", .place = EVENT_HERE, .text = line};
+        .type = EVENT_WARNING, .user = WATCHER, .place = EVENT_HERE, .text = line};
     run_event(run, &event);
 }
 
@@ -70,14 +83,7 @@ static void stall_tell(void *context, struct io_stall *stall)
     struct file *file = file_by_uid(run, stall->file_uid);
     if (!file)
         return;
-    struct finding finding = {
-        .verdict = VERDICT_stalled_io,
-        .file_uid = stall->file_uid,
-        .offset = stall->offset,
-        .size_bytes = stall->size_bytes,
-        .actor = "Display Monitor",
-    };
-    snprintf(finding.file, sizeof finding.file, "%s", file->path);
+    struct finding finding = finding_of(VERDICT_stalled_io, file, stall);
     stall_text(stall, finding.detail, sizeof finding.detail);
     if (stall->again) {
         stall_ended(run, file, stall, finding.detail);
@@ -93,7 +99,7 @@ static void stalls_summary(struct run *run, unsigned fresh)
     char text[80];
     snprintf(text, sizeof text, "%u IO requests are outstanding for more than 15 sec.", fresh);
     const struct event event = {
-        .type = EVENT_WARNING, .user = "Display Monitor", .place = EVENT_HERE, .text = text};
+        .type = EVENT_WARNING, .user = WATCHER, .place = EVENT_HERE, .text = text};
     run_event(run, &event);
 }
 
@@ -113,15 +119,8 @@ static void stuck_tell(void *context, struct io_stall *stall)
     char request[64];
     if (!file)
         return;
-    struct finding finding = {
-        .verdict = VERDICT_stuck_io,
-        .file_uid = stall->file_uid,
-        .offset = stall->offset,
-        .size_bytes = stall->size_bytes,
-        .actor = "Display Monitor",
-    };
+    struct finding finding = finding_of(VERDICT_stuck_io, file, stall);
     what(stall, request, sizeof request);
-    snprintf(finding.file, sizeof finding.file, "%s", file->path);
     snprintf(finding.detail, sizeof finding.detail,
              "%s has been outstanding for %.0f s and the storage gives no answer; the run ends "
              "without it. Look at the kernel's log and the path to this device",
@@ -156,7 +155,7 @@ static uint64_t suspended_ns(void)
 
 static void pause_report(struct run *run, uint64_t length_ns, const char *why)
 {
-    struct finding finding = {.verdict = VERDICT_host_pause, .actor = "Display Monitor"};
+    struct finding finding = {.verdict = VERDICT_host_pause, .actor = WATCHER};
     snprintf(finding.file, sizeof finding.file, "this machine");
     snprintf(finding.detail, sizeof finding.detail,
              "%.1f s %s; requests of that time are not called slow for it, but their latencies "
@@ -196,7 +195,7 @@ static void shorts_tell(struct run *run, struct file *file)
         .file_uid = file->mark.file_uid,
         .offset = atomic_load_explicit(&account->short_offset, memory_order_relaxed),
         .size_bytes = atomic_load_explicit(&account->short_bytes, memory_order_relaxed),
-        .actor = "Display Monitor",
+        .actor = WATCHER,
     };
     if (count == account->shorts_told)
         return;

@@ -16,7 +16,6 @@
 
 #define SPEED_OPS_MIN     1000
 #define SPEED_SECONDS_MIN 30
-#define SPEED_STALL_NS    15000000000ull /* SQL Server's message 833 */
 
 enum speed_role { ROLE_LOG_WRITE, ROLE_PAGE_READ, ROLE_READ_AHEAD, ROLE_PAGE_WRITE, ROLE_COUNT };
 
@@ -34,7 +33,7 @@ struct speed_facts {
     double asked_logs; /* transactions a second, each with a log write when it changes a page */
     double held;       /* work done / work that arrived */
     struct role_facts roles[ROLE_COUNT];
-    uint64_t stalls;      /* requests of SPEED_STALL_NS and more */
+    uint64_t stalls;      /* requests of 15 s and more (message 833) */
     double tool_share;    /* of the response time of the work, spent by this program */
     double cpu_share;     /* of the CPUs, used by this program */
     double steal_share;   /* of the CPUs, taken by the hypervisor */

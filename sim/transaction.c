@@ -5,7 +5,7 @@
  *
  * The chain is read a window at a time, adjacent pages in one request (page_scan.h); GET reads a
  * page alone if it has left the pool again meanwhile.
-
+ *
  * Log space for the largest need is reserved before a page is pinned, and waited for only there.
  * One page is pinned at a time.  A change is made in one turn under the frame's partition lock:
  * append the log record, then new generation, body, LSN; so frame and log never disagree.
@@ -227,7 +227,7 @@ static enum task_result change_page(struct actor *actor)
     if (error == -EAGAIN)
         return TASK_PARK;
     if (error == -EBUSY && !wal_failed(wal_of(actor))) {
-        task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + 10 * NS_PER_MS);
+        task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + SPAN_PAUSE_NS);
         return TASK_PARK;
     }
     if (error)

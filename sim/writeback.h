@@ -52,6 +52,19 @@ struct gather {
     const char *actor;            /* who asked */
 };
 
+/* The owner's list of gathers that are free. */
+static inline void gather_push(struct gather **list, struct gather *gather)
+{
+    gather->next = *list;
+    *list = gather;
+}
+static inline struct gather *gather_pop(struct gather **list)
+{
+    struct gather *gather = *list;
+    *list = gather->next;
+    return gather;
+}
+
 enum collect {
     COLLECT_NOTHING, /* not dirty any more, or being written */
     COLLECT_LOG,     /* the log must be durable to *position first */
