@@ -176,7 +176,8 @@ static void unknown_section(struct profile *profile, const char *name, struct op
     }
     nearest_offer(&nearest, "File1");
     diag_quote(name, quoted, sizeof(quoted));
-    snprintf(what, sizeof(what), "[%s]: unknown section, its settings are ignored", quoted);
+    snprintf(what, sizeof(what), "[%s]: unknown section%s", quoted,
+             profile->strict ? "" : ", its settings are ignored");
     complain(profile, where, what, "; did you mean ", nearest_name(&nearest));
 }
 
@@ -205,7 +206,8 @@ static void unknown_key(struct profile *profile, const char *section_name,
     }
     owner = owner_of(profile, key);
     diag_quote(key, quoted, sizeof(quoted));
-    snprintf(what, sizeof(what), "[%s] %s: unknown key, ignored", section_name, quoted);
+    snprintf(what, sizeof(what), "[%s] %s: unknown key%s", section_name, quoted,
+             profile->strict ? "" : ", ignored");
     if (owner != NULL) {
         complain(profile, where, what, "; does it belong to section ", owner);
         return;

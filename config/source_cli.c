@@ -72,12 +72,12 @@ static const struct cli_row cli_rows[] = {
      .argument = "DIR",
      .kind = CLI_LIST,
      FIELD(tempdb_dirs),
-     .help = "Directory for tempdb. May repeat."},
+     .help = "Directory for tempdb. No effect in this version."},
     {.name = "backup-dir",
      .argument = "DIR",
      .kind = CLI_LIST,
      FIELD(backup_dirs),
-     .help = "Directory for backups. May repeat."},
+     .help = "Directory for backups. No effect in this version."},
     {.name = "map",
      .argument = "F:=DIR",
      .kind = CLI_LIST,
@@ -180,7 +180,7 @@ static const struct cli_row cli_rows[] = {
     {.name = "strict",
      .kind = CLI_FLAG,
      FIELD(strict),
-     .help = "Unknown sections and keys of a configuration are errors."},
+     .help = "Unknown sections and keys of CONFIG.ini are errors, as they are in --set."},
     {.name = "quiet", .kind = CLI_FLAG, FIELD(quiet), .help = "Print the verdict only."},
     {.name = "help", .legacy = "-h", .kind = CLI_FLAG, FIELD(help), .help = "Print this text."},
 };
@@ -474,10 +474,13 @@ int run_options_apply(struct run_options *options, struct profile *profile)
         int load_rc = source_ini_load(profile, options->config_path);
         rc = rc != 0 ? rc : load_rc;
     }
+    /* A file may be of another version; what was typed just now is a mistake. */
+    profile_set_strict(profile, true);
     for (size_t i = 0; i < options->sets.count; i++) {
         int set_rc = source_set_option(profile, options->sets.items[i]);
         rc = rc != 0 ? rc : set_rc;
     }
+    profile_set_strict(profile, options->strict);
     int settings_rc = apply_settings(&options->settings, profile);
     rc = rc != 0 ? rc : settings_rc;
     if (profile_error_count(profile) == errors_before) {

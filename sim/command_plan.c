@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "sim/file_parts.h"
 #include "sim/live_time.h"
 #include "sim/run_actors.h"
+#include "sim/speed_rules.h"
 #include "sim/verdict_rules.h"
 
 #define LIST_COLUMNS 100
@@ -129,9 +131,12 @@ static void print_rated(const struct run_setup *setup, FILE *out)
     double asked = settings->need_iops && ios > 0 ? (double)settings->need_iops : ios;
     units_human_duration(settings->rated_duration_ns, length, sizeof length);
     units_human_duration(settings->rated_warm_up_ns, warm_up, sizeof warm_up);
-    fprintf(out, "  rated    %s: %s data IOPS arrive for %s, after %s of warm-up\n",
+    fprintf(out, "  rated    %s: %s data IOPS arrive for %s, after %s of warm-up",
             setup->options.preset ? setup->options.preset : RATED_PRESET,
             count_text((uint64_t)(asked + 0.5)).text, length, warm_up);
+    if (settings->rated_duration_ns < SPEED_SECONDS_MIN * UNITS_S_NS)
+        fprintf(out, "; too short to be judged, which takes %d s", SPEED_SECONDS_MIN);
+    fputc('\n', out);
 }
 
 static void print_time(const struct run_setup *setup, FILE *out)
@@ -187,7 +192,7 @@ static void print_volume(const struct environment_volume *volume, const char *di
             volume->type[0] ? volume->type : "a file system",
             volume->source[0] ? volume->source : "a device", size_of(volume->total_bytes).text,
             size_of(volume->available_bytes).text,
-            direct_works(directory) ? "" : "; no O_DIRECT there: memory is tested, too");
+            direct_works(directory) ? "" : "; no O_DIRECT there: the page cache is tested, too");
 }
 
 static const char *directory_on(char *const *directories, unsigned count, uint64_t device)
@@ -220,8 +225,9 @@ static void print_volumes(const struct plan *plan, FILE *out)
 static void print_opening(const struct config_settings *settings, FILE *out)
 {
     fprintf(out, "  opened   %s; %s\n",
-            settings->no_buffering ? "with O_DIRECT (NoBuffering)"
-                                   : "through the page cache (NoBuffering=FALSE): memory is tested",
+            settings->no_buffering
+                ? "with O_DIRECT where the file system has it (NoBuffering)"
+                : "through the page cache (NoBuffering=FALSE), which is tested, too",
             settings->write_through ? "with O_DSYNC (WriteThrough)"
                                     : "without O_DSYNC (WriteThrough=FALSE): flushed");
 }
@@ -247,10 +253,12 @@ static void list_add(struct list *list, const char *word)
     fputs(word, list->out);
 }
 
-/* What somebody set; `pagestorm config --dump` has the rest. */
+/* What somebody set to something else than its default, for SQLIOSim's files name every key;
+ * `pagestorm config --dump` has the rest. */
 static void print_settings(const struct profile *profile, FILE *out)
 {
     struct list list = {.out = out};
+    unsigned as_default = 0;
     for (size_t i = 0; i < profile_section_count(profile); i++) {
         const void *settings;
         const struct opt_section *section = profile_section_at(profile, i, &settings);
@@ -259,11 +267,17 @@ static void print_settings(const struct profile *profile, FILE *out)
             if (!profile_is_set(profile, section->name, section->opts[j].name))
                 continue;
             opt_get(&section->opts[j], settings, value, sizeof value);
+            if (strcasecmp(value, section->opts[j].def) == 0) {
+                as_default++;
+                continue;
+            }
             char *word = alloc_printf("%s.%s=%s", section->name, section->opts[j].name, value);
             list_add(&list, word);
             free(word);
         }
     }
+    if (list.columns && as_default)
+        fprintf(out, "\n           and %u named with their defaults", as_default);
     fputs(list.columns ? "\n" : "  settings all by default\n", out);
 }
 

@@ -56,7 +56,8 @@ static bool has_named_file(const struct profile *profile)
 static void warn_later(struct profile *profile, const struct text_list *list, const char *option)
 {
     if (list->count)
-        profile_diag(profile, DIAG_WARNING, command_line, "%s has no effect yet", option);
+        profile_diag(profile, DIAG_WARNING, command_line, "%s has no effect in this version",
+                     option);
 }
 
 static void warn_without_effect(struct profile *profile, const struct run_options *options)

@@ -165,8 +165,8 @@ bool engine_memory_note(const struct io_engine *engine, uint64_t memory_bytes,
         return false;
     snprintf(
         text, ENGINE_TEXT_MAX,
-        "%" PRIu64 " of %" PRIu64 " MB of the buffer pool are registered with io_uring by each "
-        "worker (ulimit -l is %" PRId64 " MB for all): every I/O elsewhere costs a little more "
+        "%" PRIu64 " of %" PRIu64 " MiB of the buffer pool are registered with io_uring by each "
+        "worker (ulimit -l is %" PRId64 " MiB for all): every I/O elsewhere costs a little more "
         "CPU. Remedy: ulimit -l unlimited (LimitMEMLOCK=infinity of a systemd unit)",
         got / mib, memory_bytes / mib, system->locked_memory_bytes / (int64_t)mib);
     return true;

@@ -9,6 +9,16 @@ static uint64_t bytes_of(const struct plan *plan, bool logs)
     return sum;
 }
 
+/* A sparse file gets system pages only, which weigh nothing. */
+static uint64_t bytes_written_first(const struct plan *plan)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (!plan->files[i].is_log && !plan->files[i].sparse)
+            sum += plan->files[i].size_bytes;
+    return sum;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -22,7 +32,7 @@ uint64_t live_time_bytes(const struct plan *plan, enum phase phase,
     case PHASE_create:
         return logs + (settings->stamp_files ? data : 0);
     case PHASE_initial_update:
-        return data;
+        return bytes_written_first(plan);
     case PHASE_final_checkpoint:
         return least(plan->pool_bytes, data);
     case PHASE_audit:

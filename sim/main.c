@@ -26,7 +26,7 @@ static const struct command commands[] = {
      command_verify},
     {"selftest", "[--dir D]", "prove here that every fault class is caught and named",
      command_selftest},
-    {"config", "--list|--dump|--explain", "list, dump and explain settings", command_config},
+    {"config", "--list|--presets|...", "list, dump and explain settings", command_config},
     {"clean", "RUN_DIR [--yes]", "remove the files that a run left", command_clean},
     {"help", "[COMMAND]", "this text, or that of a command", command_help},
 };

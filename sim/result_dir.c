@@ -247,9 +247,11 @@ int result_dir_create(struct result_dir *dir, const struct result_place *place,
 {
     memset(dir, 0, sizeof *dir);
     if (place->wanted && is_under_test(place, place->wanted))
-        snprintf(dir->note, sizeof dir->note,
-                 "%.600s is on a device under test; that disturbs the measurement a little",
-                 place->wanted);
+        snprintf(
+            dir->note, sizeof dir->note,
+            "the result folder %.600s is on a device under test; that disturbs the measurement "
+            "a little",
+            place->wanted);
     int error = place->wanted ? create_wanted(dir, place->wanted, message)
                               : create_default(dir, place, message);
     if (!error)

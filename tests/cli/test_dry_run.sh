@@ -11,6 +11,7 @@ grep -qF "$DIR/sqliosim.mdx" "$WORK/out" || fail "the plan does not name the fil
 mkdir here
 printf '[CONFIG]\nTestCycles=3\nTestCycleDuration=5\n[RandomUser]\nUserCount=3\n' >c.ini
 printf '[BulkUpdateUser]\nUserCount=0\n[ReadAheadUser]\nUserCount=4\n' >>c.ini
+printf '[CpuIdleUser]\nUserCount=0\n' >>c.ini
 printf '[ShrinkUser]\nMinExtends=2\n' >>c.ini
 exits 0 run c.ini --dir here --size 16M --set CONFIG.Reserve=1M --dry-run
 for line in "$WORK/cwd/here/sqliosim.mdx" 'time     3 cycles of 5 s of load' \

@@ -22,4 +22,17 @@ exits 0 run --dir "$DIR" "${QUICK[@]}" --set RandomUser.UserCount=3 \
 while IFS= read -r line; do
     grep -qxF -- "$line" "$WORK/out" || fail "the run does not print '$line' of the dry run"
 done <"$WORK/plan"
+
+# Of SQLIOSim's file, which names every key, only what is not the default.
+printf '[CONFIG]\nTestCycles=1\nWriteThrough=TRUE\nCacheHitRatio=10000\n' >c.ini
+exits 0 run c.ini --dir "$DIR" "${QUICK[@]}" --dry-run
+grep -qF 'CONFIG.CacheHitRatio=10000' "$WORK/out" || fail "what was set is not shown"
+grep -q 'CONFIG.TestCycles\|CONFIG.WriteThrough' "$WORK/out" && fail "defaults are shown as set"
+grep -qF 'and 2 named with their defaults' "$WORK/out" || fail "the number of the others is not"
+
+# A rated phase that is too short to be judged says so before it begins.
+exits 0 run --dir "$DIR" "${QUICK[@]}" --rated 29 --dry-run
+grep -q '^  rated .*too short to be judged' "$WORK/out" || fail "29 s are said to be judged"
+exits 0 run --dir "$DIR" "${QUICK[@]}" --rated 30 --dry-run
+grep -q 'too short to be judged' "$WORK/out" && fail "30 s are said not to be judged"
 exit 0

@@ -3,3 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 refused --sizee --size -- run --dir "$DIR" --sizee 16M
+
+# A key of --set was typed just now: no run may begin without what was asked for.
+refused 'RandomUser' 'UserCount' -- run --dir "$DIR" "${QUICK[@]}" --set RandomUser.UserCont=3
+refused 'unknown section' -- run --dir "$DIR" "${QUICK[@]}" --set Foo.Bar=1

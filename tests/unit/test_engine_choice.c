@@ -165,8 +165,8 @@ static void memory_that_stays_unregistered_is_told_with_the_remedy(void **state)
     char text[ENGINE_TEXT_MAX];
     struct io_engine engine = {.wants_memory = true, .memory_registered_bytes = 2 << 20};
     assert_true(engine_memory_note(&engine, 64 << 20, &plain, text));
-    assert_says(text, "2 of 64 MB");
-    assert_says(text, "ulimit -l is 8 MB");
+    assert_says(text, "2 of 64 MiB");
+    assert_says(text, "ulimit -l is 8 MiB");
     assert_says(text, "LimitMEMLOCK=");
 }
 

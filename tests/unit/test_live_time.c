@@ -35,6 +35,18 @@ static void phases_take_their_bytes_by_the_speed(void **state)
     assert_int_equal(phase_seconds(PHASE_rated, &settings), 0); /* none was asked for */
 }
 
+/* A sparse file has 1 GB, of which only system pages are written before the load. */
+static void a_sparse_file_takes_no_time_in_the_initial_update(void **state)
+{
+    struct plan_file with_sparse[] = {
+        files[0], files[1], {.path = "s.mdx", .sparse = true, .size_bytes = 1000 * MB}};
+    const struct plan sparse = {.files = with_sparse, .file_count = 3};
+    const struct config_settings settings = {.test_cycles = 1};
+    (void)state;
+    assert_int_equal(live_time_bytes(&sparse, PHASE_initial_update, &settings), 400 * MB);
+    assert_int_equal(live_time_bytes(&sparse, PHASE_audit, &settings), 1500 * MB);
+}
+
 static void stamped_files_are_written_at_creation(void **state)
 {
     const struct config_settings settings = {.stamp_files = true};
@@ -57,6 +69,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_take_their_bytes_by_the_speed),
+        cmocka_unit_test(a_sparse_file_takes_no_time_in_the_initial_update),
         cmocka_unit_test(stamped_files_are_written_at_creation),
         cmocka_unit_test(what_is_behind_a_phase_counts_the_cycles_left),
     };

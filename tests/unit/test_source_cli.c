@@ -317,10 +317,23 @@ static void strict_reaches_the_file(void **state)
 static void unknown_names_are_warnings_without_strict(void **state)
 {
     struct fixture *f = *state;
+    char path[] = "/tmp/pagestorm-test-XXXXXX";
+
+    write_config(path, "[CONFIG]\nTestCycle=1\n");
+    assert_int_equal(parse(f, path), 0);
+    assert_int_equal(run_options_apply(&f->options, f->profile), 0);
+    unlink(path);
+    assert_int_equal(profile_diag_count(f->profile), 1);
+    assert_int_equal(profile_error_count(f->profile), 0);
+}
+
+static void unknown_names_in_set_are_errors_without_strict(void **state)
+{
+    struct fixture *f = *state;
 
     assert_int_equal(parse(f, "--set CONFIG.TestCycle=1"), 0);
-    assert_int_equal(run_options_apply(&f->options, f->profile), 0);
-    assert_int_equal(profile_diag_count(f->profile), 1);
+    assert_int_not_equal(run_options_apply(&f->options, f->profile), 0);
+    assert_int_equal(profile_error_count(f->profile), 1);
 }
 
 /* Apply in an empty directory that may hold a sqliosim.cfg.ini. */
@@ -460,6 +473,7 @@ int main(void)
         CASE(a_missing_configuration_is_an_error),
         CASE(strict_reaches_the_file),
         CASE(unknown_names_are_warnings_without_strict),
+        CASE(unknown_names_in_set_are_errors_without_strict),
         CASE(sqliosim_reads_its_default_file),
         CASE(run_does_not_read_sqliosims_default_file),
         CASE(sqliosim_without_a_default_file_takes_defaults),
