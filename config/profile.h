@@ -63,8 +63,9 @@ struct config_settings {
     int64_t compressibility;    /* 0..10000 */
     int64_t
         checkpoint_interval_ns; /* recovery interval: an automatic checkpoint at least this often */
-    int64_t gather_pages_max;   /* pages of one gather write: 32 (to 2014), 128 (2016+) */
-    int64_t log_read_back;      /* share of VLFs read and verified before reuse, 0..10000 */
+    int64_t
+        gather_pages_max;  /* pages of one gather write: 32 (to 2014), 128 (2016+), 64 (SQLIOSim) */
+    int64_t log_read_back; /* share of VLFs read and verified before reuse, 0..10000 */
     bool verify_before_overwrite;
     int64_t queue_depth;       /* helper threads and outstanding requests of an engine per worker */
     int64_t rated_duration_ns; /* 0 = no rated phase */

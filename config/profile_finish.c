@@ -232,12 +232,13 @@ static void warn_repeated(struct profile *profile)
                  more, more == 1 ? "" : "s", more == 1 ? "was" : "were");
 }
 
-/* What the user left to the version of SQL Server. */
+/* What the user left to the version of SQL Server that he named. */
 static void apply_version(struct profile *profile)
 {
     struct config_settings *config = profile_config_mutable(profile);
 
-    if (!profile_is_set(profile, config_section.name, "GatherPages")) {
+    if (profile_is_set(profile, config_section.name, "SqlServerVersion") &&
+        !profile_is_set(profile, config_section.name, "GatherPages")) {
         config->gather_pages_max =
             sql_server_version_at(config->sql_server_version)->gather_pages_max;
     }

@@ -2,7 +2,8 @@
  * sql_server_version.h - what differs between versions of SQL Server in how they do I/O.
  *
  * One row a version; [CONFIG] SqlServerVersion chooses it.  A key that the user sets himself
- * (GatherPages) beats the row.
+ * (GatherPages) beats the row.  Where he names no version GatherPages is SQLIOSim's, which is not a
+ * server's: no cap of it was published, and 64 is the one with which its measured mean comes out.
  *
  * Sources: Microsoft's documentation and support articles as gathered for the project (log writes
  * outstanding: 32 in 2008 and 2008 R2, 112 from 2012; bytes of log outstanding: 480 KiB in 2005

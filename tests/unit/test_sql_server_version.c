@@ -86,6 +86,15 @@ static void gather_pages_that_are_set_beat_the_version(void **state)
     profile_free(profile);
 }
 
+/* SQLIOSim's own, with which the mix of its real runs comes out (tests/model/hdd_mix.h). */
+static void without_a_version_gather_writes_are_those_of_sqliosim(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_of(NULL, NULL);
+    assert_int_equal(profile_config(profile)->gather_pages_max, 64);
+    profile_free(profile);
+}
+
 static void another_version_is_refused(void **state)
 {
     (void)state;
@@ -102,6 +111,7 @@ int main(void)
         cmocka_unit_test(without_the_key_it_is_2022),
         cmocka_unit_test(the_version_sets_the_gather_pages),
         cmocka_unit_test(gather_pages_that_are_set_beat_the_version),
+        cmocka_unit_test(without_a_version_gather_writes_are_those_of_sqliosim),
         cmocka_unit_test(another_version_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
