@@ -24,11 +24,10 @@ struct result {
 
 static struct sim_options options_of(const struct sim_setting *settings, size_t count)
 {
-    static const struct sim_setting nobody[] = {{"RandomUser", "UserCount", "0"},
-                                                {"AuditUser", "UserCount", "0"},
-                                                {"ReadAheadUser", "UserCount", "0"},
-                                                {"BulkUpdateUser", "UserCount", "0"},
-                                                {"CONFIG", "CheckpointInterval", "3600"}};
+    static const struct sim_setting nobody[] = {
+        {"RandomUser", "UserCount", "0"},    {"AuditUser", "UserCount", "0"},
+        {"ReadAheadUser", "UserCount", "0"}, {"BulkUpdateUser", "UserCount", "0"},
+        {"CpuIdleUser", "UserCount", "0"},   {"CONFIG", "CheckpointInterval", "3600"}};
     struct sim_options options = {.with_faults = true, .pool_bytes = 24 * DRAWN_MIB};
     size_t n = 0;
     for (size_t i = 0; i < sizeof nobody / sizeof nobody[0]; i++)
