@@ -1,6 +1,5 @@
 /* test_io_keys.c - what TargetIODuration, AllowIOBursts, MaxOutstandingIO, WriteThrough and
- * AlternateWriteThrough do to the requests of
- * a whole run over a modelled device. */
+ * AlternateWriteThrough do to the requests of a whole run over a modelled device. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,9 +41,13 @@ static void run_on_slow_device(struct watched *w, const char *target, const char
     const struct sim_options options = {
         .duration_ns = 20 * NS_PER_S,
         .device = {.channels = 1, .read_ns = 150 * MS, .write_ns = 150 * MS},
+        /* who leaves dirty pages to the final checkpoint, and nobody beside them */
         .settings = {{"CONFIG", "TargetIODuration", target},
                      {"CONFIG", "AllowIOBursts", bursts},
-                     {"CONFIG", "MaxOutstandingIO", outstanding}},
+                     {"CONFIG", "MaxOutstandingIO", outstanding},
+                     {"ReadAheadUser", "UserCount", "0"},
+                     {"BulkUpdateUser", "UserCount", "0"},
+                     {"CpuIdleUser", "UserCount", "0"}},
     };
     sim_begin(&w->sim, &options);
     sim_create(&w->sim);
@@ -139,7 +142,9 @@ static struct durability run_durable(const char *write_through, const char *alte
     run_stats(sim.run, stats);
     struct durability out = {
         .dsync_flag = (fcntl(sim.run->files[0]->file.target.fd, F_GETFL) & O_DSYNC) == O_DSYNC,
-        .data_writes = ops_of(stats, STREAM_checkpoint_write) + ops_of(stats, STREAM_prepare_write),
+        .data_writes = ops_of(stats, STREAM_checkpoint_write) +
+                       ops_of(stats, STREAM_prepare_write) + ops_of(stats, STREAM_eager_write) +
+                       ops_of(stats, STREAM_lazy_write),
         .log_writes = ops_of(stats, STREAM_log_write),
         .data_flushes = ops_of(stats, STREAM_data_flush),
         .log_flushes = ops_of(stats, STREAM_log_flush),
