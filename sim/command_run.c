@@ -476,7 +476,7 @@ static void add_problems(const struct session *s, struct report *report)
 {
     char text[SERIES_MESSAGE_MAX];
     report_problem_add(report, SERIES_FILE_NAME, series_problem(&s->watch.series, text));
-    report_problem_add(report, ERROR_LOG_NAME,
+    report_problem_add(report, profile_config(s->setup.profile)->error_file,
                        s->logging && s->log.failed ? "lacks entries: writing it failed" : NULL);
 }
 

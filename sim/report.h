@@ -49,7 +49,7 @@ struct report_file {
 #define REPORT_PROBLEMS_MAX 16
 #define REPORT_PROBLEM_MAX  256
 struct report_problem {
-    const char *name;              /* constant */
+    const char *name;              /* in the result folder, or a path; it outlives the report */
     char text[REPORT_PROBLEM_MAX]; /* "could not be written: No space left on device" */
 };
 

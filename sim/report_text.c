@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/units.h"
+#include "sim/evidence.h"
 #include "sim/final_summary.h"
 #include "sim/report_speed.h"
 #include "verify/verdict.h"
@@ -131,10 +132,10 @@ static void write_evidence(const struct report *report, FILE *out)
     }
     if (!first || !report->out_dir)
         return;
-    fprintf(out, "\nevidence: %s/evidence/%s\n", report->out_dir, first->evidence);
+    fprintf(out, "\nevidence: %s/" EVIDENCE_FOLDER "/%s\n", report->out_dir, first->evidence);
     if (more)
-        fprintf(out, "  and of %u more finding%s in %s/evidence\n", more, more == 1 ? "" : "s",
-                report->out_dir);
+        fprintf(out, "  and of %u more finding%s in %s/" EVIDENCE_FOLDER "\n", more,
+                more == 1 ? "" : "s", report->out_dir);
 }
 
 static void write_advice(const struct report *report, FILE *out)
@@ -191,9 +192,12 @@ static void write_reports(const struct report *report, FILE *out)
         if (name && is_whole(report, name))
             fprintf(out, "report  %s/%s\n", report->out_dir, name);
     }
-    for (unsigned i = 0; i < report->problem_count; i++)
-        fprintf(out, "report  INCOMPLETE: %s/%s %s\n", report->out_dir, report->problems[i].name,
-                report->problems[i].text);
+    for (unsigned i = 0; i < report->problem_count; i++) {
+        const struct report_problem *problem = &report->problems[i];
+        bool elsewhere = strchr(problem->name, '/') != NULL;
+        fprintf(out, "report  INCOMPLETE: %s%s%s %s\n", elsewhere ? "" : report->out_dir,
+                elsewhere ? "" : "/", problem->name, problem->text);
+    }
 }
 
 int report_text_verdict(const struct report *report, FILE *out)

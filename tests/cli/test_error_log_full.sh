@@ -13,5 +13,7 @@ exits 0 run --dir "$DIR" "${QUICK[@]}" --engine mem --out "$WORK/result" -log sm
 [ "$(grep -c 'the XML log cannot be written: No space left' "$WORK/out")" -eq 1 ] ||
     fail "a full disk was not said, or not once"
 grep -q '^RESULT  *PASS' "$WORK/out" || fail "no result"
+grep -q '^report  INCOMPLETE: small/x.xml lacks entries' "$WORK/out" ||
+    fail "the last lines do not name the log that lacks entries"
 [ "$(tail -n 1 small/x.xml)" = '</SQLIOSIM>' ] || fail "the log does not end with its root"
 [ "$(tail -n 2 small/x.xml | head -n 1)" = '</ENTRY>' ] || fail "half an entry"
