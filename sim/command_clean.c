@@ -104,7 +104,7 @@ static bool read_result(struct cleaning *c)
  * that was killed left nothing else. */
 static bool read_ledger(struct cleaning *c)
 {
-    char *path = alloc_printf("%s/" RESULT_LEDGER_NAME, c->directory);
+    char *path = alloc_printf("%s/" LEDGER_FILE_NAME, c->directory);
     const char *reason;
     struct ledger *ledger;
     int error = ledger_open(&ledger, path, false, &reason);
@@ -201,7 +201,7 @@ static int clean(struct cleaning *c)
     if (!read_ledger(c) && !read_result(c)) {
         fprintf(stderr,
                 "error: %s is no result folder of pagestorm: neither " RESULT_NAME
-                " nor " RESULT_LEDGER_NAME " can be read there\n",
+                " nor " LEDGER_FILE_NAME " can be read there\n",
                 c->directory);
         return EXIT_CODE_USAGE;
     }

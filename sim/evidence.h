@@ -12,6 +12,7 @@
 
 #include "sim/findings.h"
 
+#define EVIDENCE_FOLDER     "evidence" /* in the folder of a run */
 #define EVIDENCE_EVENTS_MAX 200
 #define EVIDENCE_BYTES_MAX  65536 /* a log block and a little more */
 #define EVIDENCE_LINES_MAX  256

@@ -14,11 +14,11 @@
 #include "config/alloc.h"
 #include "sim/error_dump.h"
 #include "sim/error_log.h"
+#include "sim/evidence.h"
 #include "sim/series.h"
 
 #define DIR_MODE           0755
 #define FALLBACK_DIRECTORY "/var/tmp"
-#define EVIDENCE_FOLDER    "evidence"
 #define SAME_SECOND_MAX    1000 /* runs that begin in one second in one directory */
 
 /* ---- where ---- */
@@ -87,7 +87,7 @@ static const char *parent_of(const struct result_place *place, struct result_dir
 
 static bool is_result_name(const char *name)
 {
-    if (strcmp(name, RESULT_LEDGER_NAME) == 0 || strcmp(name, SERIES_FILE_NAME) == 0 ||
+    if (strcmp(name, LEDGER_FILE_NAME) == 0 || strcmp(name, SERIES_FILE_NAME) == 0 ||
         strcmp(name, ERROR_LOG_NAME) == 0 || strcmp(name, ERROR_LOG_STYLESHEET) == 0 ||
         error_dump_is_name(name))
         return true;

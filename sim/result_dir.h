@@ -18,7 +18,6 @@
 #include "sim/report.h"
 
 #define RESULT_MESSAGE_MAX 1024
-#define RESULT_LEDGER_NAME "ledger"
 
 struct result_dir {
     char *path;

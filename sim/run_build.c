@@ -12,14 +12,13 @@
 #include "sim/actor.h"
 #include "sim/boot_id.h"
 #include "sim/engine_choice.h"
+#include "sim/evidence.h"
 #include "sim/exit_code.h"
 #include "sim/run_echo.h"
 #include "sim/run_errors.h"
 #include "sim/run_watch.h"
 #include "verify/checksum.h"
 
-#define LEDGER_NAME       "ledger"
-#define EVIDENCE_NAME     "evidence"
 #define DATABASE_ID_FIRST 5 /* 1 to 4 are SQL Server's system databases */
 
 static int fail(struct run *run, int exit_code, int error, const char *format, ...)
@@ -328,7 +327,7 @@ static int ledger_make(struct run *run)
     const struct plan *plan = run->config.plan;
     struct ledger_file_spec *specs = calloc(plan->file_count, sizeof *specs);
     char *path;
-    if (!specs || asprintf(&path, "%s/" LEDGER_NAME, run->config.out_dir) < 0) {
+    if (!specs || asprintf(&path, "%s/" LEDGER_FILE_NAME, run->config.out_dir) < 0) {
         free(specs);
         return -ENOMEM;
     }
@@ -467,7 +466,7 @@ static void stop_on_finding(void *context, const struct finding *finding)
 static int findings_make(struct run *run)
 {
     char *directory;
-    if (asprintf(&directory, "%s/" EVIDENCE_NAME, run->config.out_dir) < 0)
+    if (asprintf(&directory, "%s/" EVIDENCE_FOLDER, run->config.out_dir) < 0)
         return -ENOMEM;
     run->evidence_dir = directory;
     int error = findings_init(&run->findings, run->clock, run->ledger, run->evidence_dir,

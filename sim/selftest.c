@@ -187,11 +187,11 @@ static int set_boot(struct selftest *self)
     char path[PATH_BYTES];
     const char *reason = NULL;
     struct ledger *ledger;
-    int error = join_path(path, self->out, "ledger");
+    int error = join_path(path, self->out, LEDGER_FILE_NAME);
     if (!error)
         error = ledger_open(&ledger, path, true, &reason);
     if (error)
-        return failed(self, error, "ledger", reason ? reason : strerror(-error));
+        return failed(self, error, LEDGER_FILE_NAME, reason ? reason : strerror(-error));
     boot_id_read(ledger_header_of(ledger)->boot_id);
     if (self->test->end == SELFTEST_RESTARTED)
         ledger_header_of(ledger)->boot_id[0] ^= 0xFF;

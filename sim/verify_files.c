@@ -249,7 +249,7 @@ bool verify_is_run_dir(const char *path)
 {
     char ledger[4096];
     struct stat st;
-    int length = snprintf(ledger, sizeof ledger, "%s/ledger", path);
+    int length = snprintf(ledger, sizeof ledger, "%s/" LEDGER_FILE_NAME, path);
     return length > 0 && (size_t)length < sizeof ledger && stat(ledger, &st) == 0 &&
            S_ISREG(st.st_mode);
 }
@@ -290,7 +290,7 @@ static int open_ledger(struct verify_set *set)
     char path[4096];
     uint8_t boot_id[BOOT_ID_BYTES];
     const char *reason = NULL;
-    snprintf(path, sizeof path, "%s/ledger", set->path);
+    snprintf(path, sizeof path, "%s/" LEDGER_FILE_NAME, set->path);
     int error = ledger_open(&set->ledger, path, false, &reason);
     if (error && ledger_is_unfinished(path))
         return refuse_unfinished(set, "The next run with the same files replaces them");

@@ -50,6 +50,7 @@
 #define LEDGER_SPAN_MAX   131000 /* below 2^17: distance of generations that an entry can hold */
 #define LEDGER_FILES_MAX  1024
 #define LEDGER_PATH_BYTES 512
+#define LEDGER_FILE_NAME  "ledger" /* in the folder of a run */
 /* The reason of a ledger that is marked clean and is not what was closed. */
 #define LEDGER_REASON_DAMAGED "its entries are damaged"
 
