@@ -159,6 +159,8 @@ static int before_short(struct fault_op *op, const struct fault_hit *hit)
     size_t moved = (size_t)rule_of(op, hit)->a;
     if (moved > op->range.size_bytes)
         moved = op->range.size_bytes;
+    if (op->short_bytes >= 0 && (size_t)op->short_bytes < moved) /* of an earlier rule */
+        moved = (size_t)op->short_bytes;
     op->short_bytes = (ssize_t)moved;
     return op->range.op == IO_WRITE ? keep_old(op, moved, op->range.size_bytes) : load_memory(op);
 }

@@ -58,8 +58,18 @@ static bool same_place(const struct finding *known, const struct finding *findin
     return size || known->offset == finding->offset;
 }
 
+/* A file that was cut, and then lengthened again by the next write beyond its end, reads as zeros
+ * between the two: no page of them is an event of its own. */
+static bool is_in_the_cut(const struct finding *known, const struct finding *finding)
+{
+    return known->verdict == VERDICT_truncated_file && finding->verdict == VERDICT_zeroed &&
+           known->file_uid == finding->file_uid && finding->offset >= known->offset;
+}
+
 static bool stands_for(const struct finding *known, const struct finding *finding)
 {
+    if (is_in_the_cut(known, finding))
+        return true;
     if (severity_of(finding->verdict) == SEVERITY_INTEGRITY)
         return severity_of(known->verdict) == SEVERITY_INTEGRITY && !known->healed &&
                same_place(known, finding);
@@ -194,8 +204,7 @@ unsigned finding_report_at(struct findings *findings, const struct finding *find
     bool folded = fold(findings, &event);
     struct finding *entry = folded ? NULL : enter(findings, &event);
     bool evidence = entry && wants_evidence(findings, &event, images);
-    if (!folded)
-        quarantine(findings, &event);
+    quarantine(findings, &event); /* also when it folds into an event that is not of this page */
     pthread_mutex_unlock(&findings->lock);
     if (folded)
         return 0;

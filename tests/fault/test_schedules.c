@@ -27,6 +27,34 @@ static const char *boolean(struct rng *rng)
     return rng_below(rng, 2) ? "TRUE" : "FALSE";
 }
 
+/* Any setting of these with any of its values: the others of the crowd, and what bounds I/O. */
+static void crowd_draw(struct sim_options *options, struct rng *rng, unsigned count)
+{
+    static const struct {
+        const char *section, *key, *values[4];
+    } crowd[] = {
+        {"CONFIG", "CacheHitRatio", {"0", "1000", "5000", "10000"}},
+        {"CONFIG", "ForceReadAhead", {"TRUE", "TRUE", "FALSE", "FALSE"}},
+        {"CONFIG", "AlternateWriteThrough", {"TRUE", "FALSE", "FALSE", "FALSE"}},
+        {"CONFIG", "MaxOutstandingIO", {"0", "0", "1", "5"}},
+        {"CONFIG", "TargetIODuration", {"0", "1", "100", "100"}},
+        {"CONFIG", "GatherPages", {"1", "4", "128", "128"}},
+        {"CONFIG", "DeviceModel", {"ssd", "ssd", "ssd", "hdd"}},
+        {"RandomUser", "RatePerSecond", {"0", "0", "200", "5000"}},
+        {"ReadAheadUser", "UserCount", {"0", "1", "2", "3"}},
+        {"ReadAheadUser", "BuffersRAMin", {"1", "1", "4", "8"}},
+        {"ReadAheadUser", "BuffersRAMax", {"8", "16", "64", "200"}},
+        {"ReadAheadUser", "RADelay", {"5", "20", "20", "50"}},
+        {"BulkUpdateUser", "UserCount", {"0", "1", "2", "3"}},
+        {"BulkUpdateUser", "BuffersBUMin", {"1", "1", "4", "8"}},
+        {"BulkUpdateUser", "BuffersBUMax", {"8", "16", "16", "24"}},
+        {"BulkUpdateUser", "BUDelay", {"5", "10", "20", "50"}},
+    };
+    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i++)
+        options->settings[count++] = (struct sim_setting){crowd[i].section, crowd[i].key,
+                                                          crowd[i].values[rng_below(rng, 4)]};
+}
+
 static void sim_draw(struct sim *sim, struct rng *rng, uint64_t seed)
 {
     static const char *const users[] = {"1", "2", "5", "8"};
@@ -49,6 +77,8 @@ static void sim_draw(struct sim *sim, struct rng *rng, uint64_t seed)
                      {"AuditUser", "UserCount", "1"},
                      {"AuditUser", "AuditDelay", "30"}},
     };
+    options.pool_bytes += 64 * PAGE_BYTES;
+    crowd_draw(&options, rng, 9);
     sim_begin(sim, &options);
 }
 
@@ -129,7 +159,8 @@ static void judge(struct sim *sim, const char *what, const struct outcome *o)
         OUTCOME_CHECK(sim, what, o->stop == RUN_STOP_ERROR);
     OUTCOME_CHECK(sim, what, o->audited || o->stop != RUN_GOING);
     if (applied.reads + applied.writes + applied.flushes == 0 && !dropped) {
-        OUTCOME_CHECK(sim, what, o->result == 0 && o->audited && o->warnings == 0);
+        OUTCOME_CHECK(sim, what, o->result == 0 && o->audited);
+        OUTCOME_CHECK(sim, what, o->warnings == o->by_verdict[VERDICT_short_io]);
         OUTCOME_CHECK(sim, what, o->ledger.seen == o->ledger.written);
     }
     if (o->ledger.quarantined > 0)

@@ -119,6 +119,17 @@ static void short_write_that_stays_short_leaves_the_rest_unwritten(void **state)
     assert_file_bytes(rig, 3 * SECTOR, PAGE - 3 * SECTOR, 0x10);
 }
 
+/* What is reported as moved must be what reached the device. */
+static void of_two_short_rules_the_shorter_counts(void **state)
+{
+    struct rig *rig = *state;
+    add(rig, (struct fault_rule){.kind = FAULT_SHORT, .op = IO_WRITE, .a = 0, .count = UINT32_MAX});
+    add(rig, (struct fault_rule){
+                 .kind = FAULT_SHORT, .op = IO_WRITE, .a = 3 * SECTOR, .count = UINT32_MAX});
+    assert_int_equal(write_pages(rig, 0, 1, 0xaa), -ENOSPC);
+    assert_file_bytes(rig, 0, PAGE, 0x10);
+}
+
 static void short_read_fills_a_bytes_only(void **state)
 {
     struct rig *rig = *state;
@@ -596,6 +607,7 @@ int main(void)
         T(errno_on_a_flush),
         T(short_write_moves_a_bytes_and_the_wrapper_does_the_rest),
         T(short_write_that_stays_short_leaves_the_rest_unwritten),
+        T(of_two_short_rules_the_shorter_counts),
         T(short_read_fills_a_bytes_only),
         V(delay_adds_its_time_to_the_completion),
         V(a_delayed_request_does_not_hold_up_others),

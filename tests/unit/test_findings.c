@@ -176,6 +176,23 @@ static void a_cut_file_is_one_event_wherever_it_ends(void **state)
     assert_int_equal(w->findings.count, 1);
 }
 
+static void zeros_behind_the_cut_belong_to_it_and_zeros_before_it_do_not(void **state)
+{
+    struct world *w = *state;
+    struct finding before = on_page(VERDICT_zeroed, 9), behind = on_page(VERDICT_zeroed, 10);
+    before.offset = 9 * 8192;
+    behind.offset = 10 * 8192;
+    write_page(w, 9);
+    write_page(w, 10);
+    report(w, (struct finding){
+                  .verdict = VERDICT_truncated_file, .file_uid = DATA_UID, .offset = 10 * 8192});
+    report(w, behind);
+    assert_int_equal(w->findings.count, 1);
+    assert_int_equal(ledger_view(w->ledger, DATA_UID, 10).state, LEDGER_QUARANTINED);
+    report(w, before);
+    assert_int_equal(w->findings.count, 2);
+}
+
 static void io_errors_of_a_file_are_one_event_with_a_count(void **state)
 {
     struct world *w = *state;
@@ -423,6 +440,7 @@ int main(void)
         TEST(a_second_finding_of_a_page_is_the_same_event),
         TEST(the_same_page_of_two_files_is_two_events),
         TEST(a_cut_file_is_one_event_wherever_it_ends),
+        TEST(zeros_behind_the_cut_belong_to_it_and_zeros_before_it_do_not),
         TEST(io_errors_of_a_file_are_one_event_with_a_count),
         TEST(read_retries_are_kept_one_by_one_up_to_their_bound),
         TEST(beyond_the_list_only_the_counts_grow),
