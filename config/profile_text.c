@@ -81,7 +81,7 @@ static void list_row(const struct opt_section *section, const struct opt *opt, F
         shown += 8;
     }
     bool fits = strlen(shown) <= LIST_RANGE_ROOM; /* else it follows the help */
-    fprintf(out, "  %-26s %-8s %-11s %-17s %s\n", opt->name, opt_type_name(opt->type),
+    fprintf(out, "  %-26s %-8s %-14s %-16s %s\n", opt->name, opt_type_name(opt->type),
             opt->unit != NULL ? opt->unit : "-", opt->def[0] != '\0' ? opt->def : "(none)",
             fits ? shown : "see below");
     if (opt->alias != NULL) {
@@ -116,7 +116,7 @@ static void list_section(const struct opt_section *section, FILE *out)
 
 void profile_list(const struct profile *profile, FILE *out)
 {
-    fprintf(out, "  %-26s %-8s %-11s %-17s %s\n", "KEY", "TYPE", "BARE NUMBER", "DEFAULT", "RANGE");
+    fprintf(out, "  %-26s %-8s %-14s %-16s %s\n", "KEY", "TYPE", "BARE NUMBER", "DEFAULT", "RANGE");
     for (size_t i = 0; i < profile->section_count; i++) {
         list_section(profile->sections[i].section, out);
     }

@@ -39,8 +39,10 @@ static int dump(const char *path)
 {
     struct profile *profile = profile_create_with_patterns();
     int error = path ? source_ini_load(profile, path) : 0;
-    if (!error)
+    if (!error) {
+        profile_settle_rated_phase(profile, path != NULL);
         error = profile_finish(profile);
+    }
     profile_print_diags(profile, stderr);
     if (!error)
         profile_dump(profile, stdout);

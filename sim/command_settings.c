@@ -75,19 +75,21 @@ static void warn_without_effect(struct profile *profile, const struct run_option
                      "sections");
 }
 
-/* A preset is rated by its own settings.  Else the rated phase is `oltp`, and it is left out where
- * nobody asked for it: a configuration file is SQLIOSim's main part alone, and who wants a main
- * part of less than a minute wants a short run. */
+void profile_settle_rated_phase(struct profile *profile, bool with_configuration)
+{
+    struct config_settings *settings = profile_config_mutable(profile);
+    bool asked = profile_is_set(profile, config_section.name, "RatedDuration");
+    if (!asked && (with_configuration || settings->test_cycle_duration_ns < RATED_MAIN_PART_NS))
+        settings->rated_duration_ns = 0;
+}
+
+/* A preset is rated by its own settings.  Else the rated phase is `oltp`. */
 static void settle_rated_phase(struct run_setup *setup)
 {
     struct profile *profile = setup->profile;
     struct config_settings *settings = profile_config_mutable(profile);
     const struct run_options *options = &setup->options;
-    bool asked = profile_is_set(profile, config_section.name, "RatedDuration");
-    bool only_main_part = options->config_path || options->sqliosim_mode ||
-                          settings->test_cycle_duration_ns < RATED_MAIN_PART_NS;
-    if (!asked && only_main_part)
-        settings->rated_duration_ns = 0;
+    profile_settle_rated_phase(profile, options->config_path || options->sqliosim_mode);
     if (settings->rated_duration_ns == 0 && settings->need_iops)
         profile_diag(profile, DIAG_WARNING, command_line,
                      "Need has no effect: there is no rated phase; --rated 60s asks for one");

@@ -23,6 +23,9 @@ struct run_setup {
 
 /* A profile with the sections of all patterns. */
 struct profile *profile_create_with_patterns(void);
+/* RatedDuration where nobody set it: none with a configuration, which is SQLIOSim's main part
+ * alone, and none beside a main part of less than a minute: who wants that wants a short run. */
+void profile_settle_rated_phase(struct profile *profile, bool with_configuration);
 /* All diagnostics, "error: run.ini:12: ..." and "warning: ...". */
 void profile_print_diags(const struct profile *profile, FILE *out);
 

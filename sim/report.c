@@ -221,6 +221,7 @@ static void freeze_verdict(struct report *report)
         .direct = all_direct(report),
         .interrupted = report->interrupted != 0,
         .fail_on_warn = report->run->settings->fail_on == CONFIG_FAIL_ON_WARN,
+        .modelled = report->run->config.virtual_clock,
         .speed = &report->speed_result,
     };
     struct verdict_grades grades;

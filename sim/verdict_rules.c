@@ -155,8 +155,9 @@ static void result_line(const struct verdict_facts *f, const struct verdict_grad
         snprintf(safe, sizeof safe, ": your data was safe here, but it carries %s", f->speed->held);
     else if (speed_alone)
         snprintf(safe, sizeof safe, ": your data was safe here, but it is too slow");
-    snprintf(out, out_size_bytes, "%s (%s)%s%s%s%s", grade_name(overall), in_question, safe,
-             open ? "; " : "", untested, open ? " not tested" : "");
+    snprintf(out, out_size_bytes, "%s (%s)%s%s%s%s%s", grade_name(overall), in_question, safe,
+             open ? "; " : "", untested, open ? " not tested" : "",
+             f->modelled ? "; a modelled device (engine mem), not this storage" : "");
 }
 
 /* 1 beats 3 beats 130 beats 4. */

@@ -29,6 +29,7 @@ struct verdict_facts {
     bool direct;                 /* O_DIRECT in effect on every file */
     bool interrupted;            /* by a signal */
     bool fail_on_warn;           /* exit code 4 for WARN, too */
+    bool modelled;               /* a modelled device was tested, no storage of this machine */
     const struct speed_result *speed; /* NULL: no rated phase */
 };
 

@@ -25,6 +25,16 @@ command -v xmllint >/dev/null || echo "SKIP of a part: xmllint is not installed"
 new_run
 log_at "$WORK/result/sqliosim.log.xml"
 
+# The table begins with the result, not with a screen of settings.
+if command -v xsltproc >/dev/null; then
+    xsltproc "$WORK/result/ErrorLog.xslt" "$WORK/result/sqliosim.log.xml" >"$WORK/log.html" ||
+        fail "the style sheet does not work"
+    [ "$(grep -n '<b>RESULT: PASS' "$WORK/log.html" | cut -d: -f1)" -lt \
+        "$(grep -n '<table' "$WORK/log.html" | cut -d: -f1)" ] || fail "the result is not first"
+else
+    echo "SKIP of a part: xsltproc is not installed"
+fi
+
 new_run -log other.xml
 log_at "$WORK/result/other.xml"
 [ ! -e other.xml ] || fail "a bare name went to the current directory"

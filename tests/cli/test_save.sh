@@ -32,3 +32,11 @@ exits 0 run --dir "$DIR" "${QUICK[@]}" --engine mem --out "$WORK/empty" --save e
 # A dry run says beforehand what could not be saved.
 refused nowhere -- run --dir "$DIR" "${QUICK[@]}" --dry-run --save nowhere/x.ini
 refused foreign -- run --dir "$DIR" "${QUICK[@]}" --dry-run --save foreign
+
+# A file that says nothing of a rated phase has none, in `run` as in the dump; without a file there
+# is one of a minute.
+printf '[CONFIG]\nTestCycles=1\n' >old.ini
+exits 0 config --dump old.ini
+grep -qx 'RatedDuration=0' "$WORK/out" || fail "the dump of a file asks for a rated phase"
+exits 0 config --dump
+grep -qx 'RatedDuration=60' "$WORK/out" || fail "the dump of the defaults has no rated phase"

@@ -221,10 +221,21 @@ static void no_load_is_a_warning(void **state)
     assert_int_equal(grades.exit_code, EXIT_CODE_OK);
 }
 
+static void a_modelled_device_is_not_this_storage(void **state)
+{
+    (void)state;
+    struct verdict_facts facts = good_facts();
+    assert_null(strstr(grades_of(facts).result, "not this storage"));
+    facts.modelled = true;
+    assert_non_null(strstr(grades_of(facts).result, "not this storage"));
+    assert_int_equal(grades_of(facts).exit_code, EXIT_CODE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_load_is_a_warning),
+        cmocka_unit_test(a_modelled_device_is_not_this_storage),
         cmocka_unit_test(a_clean_run_is_pass_and_0),
         cmocka_unit_test(the_sentences_are_those_of_the_report),
         cmocka_unit_test(one_finding_is_fail_and_1),
