@@ -11,11 +11,10 @@ grep -qF "$DIR/sqliosim.mdx" "$WORK/out" || fail "the plan does not name the fil
 mkdir here
 printf '[CONFIG]\nTestCycles=3\nTestCycleDuration=5\n[RandomUser]\nUserCount=3\n' >c.ini
 printf '[BulkUpdateUser]\nUserCount=0\n[ReadAheadUser]\nUserCount=4\n' >>c.ini
-printf '[CpuIdleUser]\nUserCount=0\n' >>c.ini
-printf '[ShrinkUser]\nMinExtends=2\n' >>c.ini
+printf '[CpuIdleUser]\nUserCount=5\n[ShrinkUser]\nMinExtends=2\n' >>c.ini
 exits 0 run c.ini --dir here --size 16M --set CONFIG.Reserve=1M --dry-run
 for line in "$WORK/cwd/here/sqliosim.mdx" 'time     3 cycles of 5 s of load' \
-    'users    RandomUser 3, AuditUser 2, ReadAheadUser 4; not simulated: ShrinkUser'; do
+    'users    RandomUser 3, AuditUser 2, ReadAheadUser 4, CpuIdleUser 5; not simulated: Shrink'; do
     grep -qF "$line" "$WORK/out" || fail "the plan has no '$line'"
 done
 grep -q '^  users .*BulkUpdateUser' "$WORK/out" && fail "users of whom there are none are named"
