@@ -14,8 +14,7 @@
 
 #include "sim/io.h"
 
-#define NO_SLOT      UINT32_MAX
-#define TABLE_DEPTHS 4 /* writes that wait for a flush have left the engine */
+#define NO_SLOT UINT32_MAX
 
 struct io_watch_seen {
     uint64_t begun;
@@ -44,7 +43,7 @@ void io_watch_free(struct io_watch *watch)
 
 int io_watch_join(struct io_watch *watch, struct io *io)
 {
-    unsigned count = TABLE_DEPTHS * io->engine->depth;
+    unsigned count = IO_WATCH_DEPTHS * io->engine->depth;
     struct io_slots *table = calloc(1, sizeof *table);
     struct io_slot *slots = calloc(count, sizeof *slots);
     struct io_watch_seen *seen = calloc(count, sizeof *seen);

@@ -32,8 +32,10 @@ struct io_req;
 #define IO_STUCK_NS          300000000000ull
 
 #define IO_WATCH_MEMBERS_MAX 65 /* workers and the coordinator */
-#define IO_WATCH_LATE_MAX    256
-#define IO_WATCH_PAUSES_MAX  64
+/* Slots, in depths of the engine: writes that wait for a flush have left it. */
+#define IO_WATCH_DEPTHS     4
+#define IO_WATCH_LATE_MAX   256
+#define IO_WATCH_PAUSES_MAX 64
 
 struct io_slot {
     _Atomic uint64_t begun; /* submission + 1; 0 = free */

@@ -148,7 +148,11 @@ static void on_event(void *context, const struct event *event)
 static void a_finding_of_a_run_is_told_with_worker_and_time(void **state)
 {
     struct heard heard = {0};
-    struct sim_options options = {.with_faults = true, .event = on_event, .context = &heard};
+    struct sim_options options = {.with_faults = true,
+                                  .event = on_event,
+                                  .context = &heard,
+                                  /* nobody overwrites the page unread */
+                                  .settings = {{"BulkUpdateUser", "UserCount", "0"}}};
     struct sim sim;
     (void)state;
     sim_begin(&sim, &options);

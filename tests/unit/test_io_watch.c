@@ -10,14 +10,15 @@
 
 #define S     1000000000ull
 #define DEPTH 2
+#define SLOTS (IO_WATCH_DEPTHS * DEPTH)
 
 struct bench {
     struct io_engine engine;
     struct io io;
     struct io_watch watch;
     struct io_target target;
-    struct io_req requests[DEPTH + 1];
-    struct io_stall told[8];
+    struct io_req requests[SLOTS + 1];
+    struct io_stall told[2 * SLOTS];
     unsigned told_count;
 };
 
@@ -149,14 +150,14 @@ static void more_requests_than_slots_do_no_harm(void **state)
     (void)state;
     struct bench b;
     bench_begin(&b);
-    struct io_req *requests[DEPTH + 1];
-    for (unsigned i = 0; i <= DEPTH; i++)
+    struct io_req *requests[SLOTS + 1];
+    for (unsigned i = 0; i <= SLOTS; i++)
         requests[i] = begin(&b, i, 0);
-    assert_int_equal(io_watch_tick(&b.watch, 15 * S), DEPTH);
-    for (unsigned i = 0; i <= DEPTH; i++)
+    assert_int_equal(io_watch_tick(&b.watch, 15 * S), SLOTS);
+    for (unsigned i = 0; i <= SLOTS; i++)
         end(&b, requests[i], 16 * S);
     io_watch_tick(&b.watch, 17 * S);
-    assert_int_equal(b.told_count, 2 * DEPTH);
+    assert_int_equal(b.told_count, 2 * SLOTS);
     io_watch_free(&b.watch);
 }
 
