@@ -190,10 +190,26 @@ static const char *strip_long_prefix(const char *name, char **owned)
     return name;
 }
 
+char *path_directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL) {
+        return alloc_text(".");
+    }
+    return slash == path ? alloc_text("/") : alloc_printf("%.*s", (int)(slash - path), path);
+}
+
+const char *path_last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 static bool names_a_file(const char *path)
 {
-    const char *last = strrchr(path, '/');
-    const char *base = last != NULL ? last + 1 : path;
+    const char *base = path_last_name(path);
 
     return base[0] != '\0' && strcmp(base, ".") != 0 && strcmp(base, "..") != 0;
 }

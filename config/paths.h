@@ -26,6 +26,10 @@ int paths_apply(struct profile *profile, const struct path_rules *rules) OPT_CHE
 /* The name without empty, "." and ".." components, for comparing (a lexical ".." may be wrong where
  * a directory is a symbolic link, so never open it); malloc'd, never NULL. */
 char *path_normalised(const char *name) OPT_CHECK;
+/* "/a/b" of "/a/b/c", "." of "c"; malloc'd, never NULL. */
+char *path_directory_of(const char *path) OPT_CHECK;
+/* "c" of "/a/b/c" and of "c"; part of path. */
+const char *path_last_name(const char *path);
 /* One name; the result is malloc'd into *out.  -EINVAL with text. */
 int path_map(const char *name, const struct path_rules *rules, char **out,
              char text[OPT_TEXT_MAX]) OPT_CHECK;

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "config/alloc.h"
+#include "config/paths.h"
 #include "config/nearest.h"
 #include "config/preset.h"
 #include "config/source.h"
@@ -236,8 +237,7 @@ void run_options_free(struct run_options *options)
 
 bool run_options_called_as_sqliosim(const char *argv0)
 {
-    const char *slash = strrchr(argv0, '/');
-    const char *base = slash != NULL ? slash + 1 : argv0;
+    const char *base = path_last_name(argv0);
     const size_t length = strlen("sqliosim");
 
     return strncasecmp(base, "sqliosim", length) == 0 &&

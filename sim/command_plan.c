@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "config/paths.h"
 #include "config/preset.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
@@ -28,12 +29,6 @@
 #define LIST_COLUMNS 100
 #define LIST_INDENT  11
 #define PROBE_BYTES  8192 /* what file_alignment_find() wants to read */
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 struct size_text {
     char text[UNITS_TEXT_MAX];
@@ -57,10 +52,11 @@ static struct size_text size_of(uint64_t bytes)
 /* Where a file will be, whatever the current directory is; the path itself when nobody can tell. */
 static char *absolute_path(const char *path)
 {
-    char *directory = plan_directory_of(path);
+    char *directory = path_directory_of(path);
     char *real = realpath(directory, NULL);
-    char *absolute = real ? alloc_printf("%s/%s", strcmp(real, "/") == 0 ? "" : real, name_of(path))
-                          : alloc_text(path);
+    char *absolute =
+        real ? alloc_printf("%s/%s", strcmp(real, "/") == 0 ? "" : real, path_last_name(path))
+             : alloc_text(path);
     free(real);
     free(directory);
     return absolute;
@@ -209,7 +205,7 @@ static void print_volumes(const struct plan *plan, FILE *out)
     struct environment environment;
     char **directories = alloc_zeroed(plan->file_count + 1, sizeof *directories);
     for (unsigned i = 0; i < plan->file_count; i++)
-        directories[i] = plan_directory_of(plan->files[i].path);
+        directories[i] = path_directory_of(plan->files[i].path);
     if (environment_look(&environment, (const char *const *)directories, plan->file_count) == 0) {
         for (unsigned i = 0; i < environment.volume_count; i++) {
             const struct environment_volume *volume = &environment.volumes[i];

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "config/paths.h"
 #include "sim/command_plan.h"
 #include "sim/command_settings.h"
 #include "sim/engine_choice.h"
@@ -299,7 +300,7 @@ static int check_save(const struct session *s)
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return access(path, W_OK) == 0 ? 0 : save_failed(path, strerror(errno));
-    char *directory = plan_directory_of(path);
+    char *directory = path_directory_of(path);
     int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
     free(directory);
     return error ? save_failed(path, strerror(error)) : 0;

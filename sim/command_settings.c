@@ -194,12 +194,6 @@ void run_setup_free(struct run_setup *setup)
 
 /* ---- paths ---- */
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool same_existing(const char *a, const char *b)
 {
     struct stat left, right;
@@ -209,9 +203,9 @@ static bool same_existing(const char *a, const char *b)
 
 bool run_setup_same_file(const char *a, const char *b)
 {
-    char *left = plan_directory_of(a), *right = plan_directory_of(b);
-    bool same =
-        same_existing(a, b) || (strcmp(name_of(a), name_of(b)) == 0 && same_existing(left, right));
+    char *left = path_directory_of(a), *right = path_directory_of(b);
+    bool same = same_existing(a, b) ||
+                (strcmp(path_last_name(a), path_last_name(b)) == 0 && same_existing(left, right));
     free(left);
     free(right);
     return same;

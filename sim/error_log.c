@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/alloc.h"
+#include "config/paths.h"
 #include "sim/error_log_entry.h"
 
 #define ROOT      "SQLIOSIM"
@@ -57,21 +59,13 @@ bool error_log_is_one(int directory, const char *name)
     return is_one;
 }
 
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 static int check_absent(const char *path, char message[ERROR_LOG_MESSAGE_MAX])
 {
     struct stat st;
     if (lstat(path, &st) == 0)
         return refuse(message, -ENOENT, path, "it is a link to nothing");
-    char *directory = directory_of(path);
-    int error = !directory ? ENOMEM : access(directory, W_OK | X_OK) == 0 ? 0 : errno;
+    char *directory = path_directory_of(path);
+    int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
     free(directory);
     if (error == ENOENT)
         return refuse(message, -error, path, "its directory does not exist");
@@ -202,11 +196,8 @@ int error_log_add(struct error_log *log, const struct event *event)
 /* Best effort: without it a browser shows the log as it is. */
 static void stylesheet_write(const char *path)
 {
-    char *directory = directory_of(path), *name = NULL;
-    if (!directory || asprintf(&name, "%s/" ERROR_LOG_STYLESHEET, directory) < 0) {
-        free(directory);
-        return;
-    }
+    char *directory = path_directory_of(path);
+    char *name = alloc_printf("%s/" ERROR_LOG_STYLESHEET, directory);
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     if (fd >= 0) {
         const char *text = error_log_stylesheet();

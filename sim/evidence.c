@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/paths.h"
 #include "sim/evidence_image.h"
 #include "verify/ledger.h"
 
@@ -26,17 +27,11 @@
 
 /* ---- names ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* NNNNN-class-file-page, without characters that a shell or another system would mind. */
 static void stem_make(const struct finding *finding, char *out, size_t out_size_bytes)
 {
     char file[NAME_FILE_CHARS + 1];
-    snprintf(file, sizeof file, "%.*s", NAME_FILE_CHARS, base_name(finding->file));
+    snprintf(file, sizeof file, "%.*s", NAME_FILE_CHARS, path_last_name(finding->file));
     for (char *c = file; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_' && *c != '-')
             *c = '_';

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "config/paths.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
 #include "sim/affinity.h"
@@ -361,7 +362,7 @@ static int check_volume(struct planner *p, const struct volume *volume)
         return 0;
     /* Reserve=0 would mean the default rule. */
     bool lower_helps = volume->wanted_bytes + (uint64_t)UNITS_MIB <= available;
-    char *directory = plan_directory_of(volume->first);
+    char *directory = path_directory_of(volume->first);
     int error =
         refuse(p, -ENOSPC, EXIT_CODE_INCOMPLETE,
                "%.300s: the files there need %s, but the file system has %s free, of which %s must "
@@ -376,7 +377,7 @@ static int volume_of(struct planner *p, struct volume *volumes, size_t *count,
                      const struct plan_file *file, struct volume **out)
 {
     struct plan_space space;
-    char *directory = plan_directory_of(file->path);
+    char *directory = path_directory_of(file->path);
     int error = p->machine->space(p->machine->context, directory, &space);
     if (error)
         error = refuse(p, error, EXIT_CODE_USAGE,

@@ -103,7 +103,5 @@ void plan_free(struct plan *plan);
 
 /* The part of a free file system that is never used: Reserve, or max(1 GiB, 5 %). */
 uint64_t plan_reserve_bytes(const struct config_settings *settings, uint64_t total_bytes);
-/* "/a/b" of "/a/b/c", "." of "c"; fresh memory, never NULL. */
-char *plan_directory_of(const char *path) __attribute__((warn_unused_result));
 
 #endif

@@ -41,14 +41,6 @@ uint64_t plan_reserve_bytes(const struct config_settings *settings, uint64_t tot
     return share > (uint64_t)UNITS_GIB ? share : (uint64_t)UNITS_GIB;
 }
 
-char *plan_directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return alloc_text(".");
-    return slash == path ? alloc_text("/") : alloc_printf("%.*s", (int)(slash - path), path);
-}
-
 /* The lists after --dir filled in. */
 struct layout {
     const char *const *data;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "config/paths.h"
 #include "sim/error_dump.h"
 #include "sim/error_log.h"
 #include "sim/evidence.h"
@@ -30,7 +31,7 @@ static bool device_of(const char *path, dev_t *device)
     char *copy = alloc_text(path);
     bool found = stat(copy, &st) == 0;
     while (!found) {
-        char *parent = plan_directory_of(copy);
+        char *parent = path_directory_of(copy);
         bool same = strcmp(parent, copy) == 0;
         free(copy);
         copy = parent;
@@ -112,11 +113,10 @@ static bool same_directory(const char *a, const char *b)
  * in their way: the folder is empty before the run. */
 static bool is_in_the_way(const char *folder, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = path_last_name(path);
     if (!is_result_name(name) && strcmp(name, EVIDENCE_FOLDER) != 0)
         return false;
-    char *directory = plan_directory_of(path);
+    char *directory = path_directory_of(path);
     bool same = same_directory(directory, folder);
     free(directory);
     return same;
@@ -207,7 +207,7 @@ static int check_parent(const char *wanted, char message[RESULT_MESSAGE_MAX])
     size_t length = strlen(trimmed);
     while (length > 1 && trimmed[length - 1] == '/')
         trimmed[--length] = '\0';
-    char *parent = plan_directory_of(trimmed);
+    char *parent = path_directory_of(trimmed);
     int error = access(parent, W_OK | X_OK) == 0 ? 0 : errno;
     free(parent);
     free(trimmed);

@@ -271,6 +271,23 @@ static void normalising_drops_what_means_nothing(void **state)
     normalised("x../..y/...", "x../..y/...");
 }
 
+static void assert_parts(const char *path, const char *directory, const char *name)
+{
+    char *found = path_directory_of(path);
+    assert_string_equal(found, directory);
+    assert_string_equal(path_last_name(path), name);
+    free(found);
+}
+
+static void a_path_is_a_directory_and_a_name(void **state)
+{
+    (void)state;
+    assert_parts("/a/b/c", "/a/b", "c");
+    assert_parts("/c", "/", "c");
+    assert_parts("c", ".", "c");
+    assert_parts("../b/c", "../b", "c");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +310,7 @@ int main(void)
         cmocka_unit_test(an_error_file_goes_where_a_map_says),
         cmocka_unit_test(an_error_file_that_is_a_directory_is_an_error),
         cmocka_unit_test(normalising_drops_what_means_nothing),
+        cmocka_unit_test(a_path_is_a_directory_and_a_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
