@@ -428,6 +428,7 @@ static int start_run(struct session *s)
     };
     if (run_create(&s->run, &config) == 0)
         return 0;
+    watch_clear(&s->watch); /* the block would take the reason with it */
     fprintf(stderr, "error: %s\n", s->run.message);
     struct event event = {
         .type = EVENT_ERROR, .user = "System", .place = EVENT_HERE, .text = s->run.message};

@@ -277,15 +277,21 @@ void progress_end(struct progress *progress, const struct run *run)
     fflush(progress->out);
 }
 
+void progress_clear(struct progress *progress)
+{
+    if (progress->quiet)
+        return;
+    go_above_block(progress, style_now(progress).width);
+    print_says(progress);
+    fflush(progress->out);
+}
+
 void progress_free(struct progress *progress)
 {
     if (!progress->out)
         return;
-    if (!progress->quiet && has_says(progress)) {
-        go_above_block(progress, style_now(progress).width);
-        print_says(progress);
-        fflush(progress->out);
-    }
+    if (has_says(progress))
+        progress_clear(progress);
     pthread_mutex_destroy(&progress->lock);
     free(progress->says);
     progress->says = NULL;

@@ -54,6 +54,8 @@ bool progress_is_live(FILE *out, bool quiet);
 void progress_show(struct progress *progress, const struct run *run, const struct live *live);
 /* One line, with the time that it happened. */
 void progress_say(struct progress *progress, uint64_t realtime_ns, const char *line);
+/* The block is gone and all that was said is shown: others may write below it. */
+void progress_clear(struct progress *progress);
 /* The run ended: the last phase's line; the block is gone. */
 void progress_end(struct progress *progress, const struct run *run);
 

@@ -26,6 +26,11 @@ void watch_say(struct watch *watch, uint64_t realtime_ns, const char *line)
     progress_say(&watch->progress, realtime_ns, line);
 }
 
+void watch_clear(struct watch *watch)
+{
+    progress_clear(&watch->progress);
+}
+
 void watch_end(struct watch *watch, const struct run *run)
 {
     if (sampler_look(&watch->sampler, run, true))

@@ -25,6 +25,8 @@ int watch_init(struct watch *watch, const char *directory, FILE *out, bool quiet
 void watch_show(struct watch *watch, const struct run *run);
 /* One line for people, with the time that it happened. */
 void watch_say(struct watch *watch, uint64_t realtime_ns, const char *line);
+/* Clears the terminal for what others print. */
+void watch_clear(struct watch *watch);
 /* The run has ended and nobody writes statistics any more: the rest of series.csv, which is closed.
  */
 void watch_end(struct watch *watch, const struct run *run);

@@ -44,6 +44,13 @@ is_clean "Ctrl-C"
 [ "$(grep -c 'stopping; press Ctrl-C again' "$WORK/out")" -eq 1 ] || fail "the stop was not said"
 [ -s "$WORK/result/result.json" ] || fail "no result.json"
 
+# The reason why a run could not begin stays on the screen, and no block.  (A quick machine may have
+# created the files before the signal: then there is a result.)
+on_terminal 130 80 --stop-on 'CREATING FILES' -- -d 50 --size 400M
+grep -q '^error: interrupted while the files were created\|^RESULT ' "$WORK/out" ||
+    fail "the screen does not say why the run ended"
+grep -q 'in flight   p99\|Ctrl-C ends and' "$WORK/out" && fail "a block was left: creation"
+
 on_terminal 0 100 --resize-to 50 -- -d 2
 is_clean "a smaller terminal"
 
