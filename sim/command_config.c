@@ -85,6 +85,9 @@ int command_config(int argc, char **argv)
             continue;
         return actions[i].run(given ? argv[2] : NULL);
     }
+    if (argc >= 2)
+        fprintf(stderr, "error: config: '%s' is unknown, or its file is missing or one too many\n",
+                argv[1]);
     usage(stderr);
     return EXIT_CODE_USAGE;
 }

@@ -132,8 +132,10 @@ static int parse_number(const char *text, uint64_t *out)
     return 0;
 }
 
-static int usage_error(void)
+static int usage_error(const char *why)
 {
+    if (why)
+        fprintf(stderr, "error: %s\n", why);
     fputs(usage, stderr);
     return EXIT_CODE_USAGE;
 }
@@ -143,7 +145,7 @@ static int check_dir(const char *dir)
     struct stat st;
     if (stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
         return -1;
-    fprintf(stderr, "pagestorm selftest: %s: not a folder\n", dir);
+    fprintf(stderr, "error: --dir %s: no such folder; it must exist\n", dir);
     return EXIT_CODE_USAGE;
 }
 
@@ -166,15 +168,48 @@ static int choose_engine(struct arguments *arguments)
     if (!arguments->config.real)
         return -1;
     if (arguments->engine && engine_named(arguments->engine, &wanted))
-        return usage_error();
+        return usage_error("--engine must be auto, uring, aio or sync");
     if (engine_choose(wanted, &choice)) {
-        fprintf(stderr, "pagestorm selftest: the I/O engine %s cannot be used: %s.\n",
-                choice.ops->name, choice.text);
+        fprintf(stderr, "error: the I/O engine %s cannot be used: %s.\n", choice.ops->name,
+                choice.text);
         return EXIT_CODE_INCOMPLETE;
     }
     arguments->config.engine = choice.ops;
     printf("engine: %s\n", choice.text);
     return -1;
+}
+
+/* -1: go on; else the exit code. */
+static int take_option(int option, struct arguments *arguments)
+{
+    char why[80];
+    uint64_t number = 0;
+    switch (option) {
+    case 'h':
+        fputs(usage, stdout);
+        return EXIT_CODE_OK;
+    case 'd':
+        arguments->config.dir = optarg;
+        arguments->config.real = true;
+        return -1;
+    case 'e':
+        arguments->engine = optarg;
+        return -1;
+    case 's':
+        if (parse_number(optarg, &number) || number == 0)
+            return usage_error("--seed must be a number from 1 on");
+        arguments->config.seed = number;
+        return -1;
+    case 'c':
+        snprintf(why, sizeof why, "--case must be 1 .. %zu, a number of the list",
+                 selftest_case_count);
+        if (parse_number(optarg, &number) || number == 0 || number > selftest_case_count)
+            return usage_error(why);
+        arguments->only = number;
+        return -1;
+    default:
+        return usage_error(NULL); /* getopt has said why */
+    }
 }
 
 /* -1: go on; else the exit code. */
@@ -184,29 +219,17 @@ static int parse(int argc, char **argv, struct arguments *arguments)
         {"dir", required_argument, NULL, 'd'},  {"engine", required_argument, NULL, 'e'},
         {"seed", required_argument, NULL, 's'}, {"case", required_argument, NULL, 'c'},
         {"help", no_argument, NULL, 'h'},       {0}};
-    uint64_t number = 0;
     int option;
     optind = 0;
     while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return EXIT_CODE_OK;
-        } else if (option == 'd') {
-            arguments->config.dir = optarg;
-            arguments->config.real = true;
-        } else if (option == 'e') {
-            arguments->engine = optarg;
-        } else if (option == 's' && parse_number(optarg, &number) == 0 && number > 0) {
-            arguments->config.seed = number;
-        } else if (option == 'c' && parse_number(optarg, &number) == 0 && number > 0 &&
-                   number <= selftest_case_count) {
-            arguments->only = number;
-        } else {
-            return usage_error();
-        }
+        int code = take_option(option, arguments);
+        if (code >= 0)
+            return code;
     }
-    if (optind != argc || (arguments->engine && !arguments->config.real))
-        return usage_error();
+    if (optind != argc)
+        return usage_error("selftest takes options only; --dir D names a folder");
+    if (arguments->engine && !arguments->config.real)
+        return usage_error("--engine needs --dir: without it the device is modelled");
     int code = check_dir(arguments->config.dir);
     return code < 0 ? choose_engine(arguments) : code;
 }

@@ -35,8 +35,7 @@ static void take_result(struct verify_command *command, struct verify_set *set, 
 {
     struct findings *findings = set->findings;
     if (error) {
-        fprintf(stderr, "pagestorm verify: %s\n",
-                set->message[0] ? set->message : strerror(-error));
+        fprintf(stderr, "error: %s\n", set->message[0] ? set->message : strerror(-error));
         command->refused = command->refused || set->exit_code == EXIT_CODE_USAGE;
         command->incomplete = command->incomplete || set->exit_code != EXIT_CODE_USAGE;
     } else {
@@ -61,7 +60,7 @@ static void check_set(struct verify_command *command, const char *const *paths, 
     struct findings findings;
     int error = findings_init(&findings, NULL, NULL, NULL, false);
     if (error) {
-        fprintf(stderr, "pagestorm verify: no memory\n");
+        fprintf(stderr, "error: no memory\n");
         command->incomplete = true;
         return;
     }
@@ -90,13 +89,17 @@ static void check_folder(struct verify_command *command, const char *path)
 {
     if (folder_is_empty(path)) {
         fprintf(stderr,
-                "pagestorm verify: %s: an empty folder: a run that was to write here ended while "
+                "error: %s: an empty folder: a run that was to write here ended while "
                 "it was creating its files, and there is nothing to verify\n",
                 path);
         command->incomplete = true;
         return;
     }
-    fprintf(stderr, "pagestorm verify: %s: a folder without a ledger: name the files\n", path);
+    fprintf(stderr,
+            "error: %s: a folder without a ledger, so no result folder of a run; name that, or "
+            "data and "
+            "log files\n",
+            path);
     command->refused = true;
 }
 
@@ -183,8 +186,7 @@ int command_verify(int argc, char **argv)
     if (code >= 0)
         return code;
     if (json_path && !may_be_written(json_path)) {
-        fprintf(stderr,
-                "pagestorm verify: --json %s: exists and is no JSON file; it was left as it is\n",
+        fprintf(stderr, "error: --json %s: exists and is no JSON file; it was left as it is\n",
                 json_path);
         return EXIT_CODE_USAGE;
     }
@@ -200,7 +202,7 @@ int command_verify(int argc, char **argv)
     if (json_path) {
         int error = verify_json_end(command.json, json_path, code);
         if (error) {
-            fprintf(stderr, "pagestorm verify: %s: %s\n", json_path, strerror(-error));
+            fprintf(stderr, "error: %s: %s\n", json_path, strerror(-error));
             code = code == EXIT_CODE_FAIL ? EXIT_CODE_FAIL : EXIT_CODE_INCOMPLETE;
         }
     }

@@ -5,4 +5,6 @@
 for arguments in "" "--lst" "--explain" "--list more" "--dump a b"; do
     exits 2 config $arguments
     grep -q '^usage: ' "$WORK/err" || fail "no usage for '$arguments'"
+    [ -z "$arguments" ] || grep -q "^error: .*'${arguments%% *}'" "$WORK/err" ||
+        fail "'$arguments' is not named"
 done
