@@ -84,6 +84,8 @@ GatherPages=$gather
 UserCount=0
 [ReadAheadUser]
 UserCount=0
+[CpuIdleUser]
+UserCount=0
 [RandomUser]
 UserCount=$random_users
 RandomUserReadWriteRatio=$updates
