@@ -16,10 +16,7 @@
 #include "patterns/sequential.h"
 #include "patterns/users.h"
 
-#define RNG_PURPOSE      0x41554449 /* "AUDI" */
-#define BUFFERS_MAX_TEXT "1048576"  /* pages; 8 GiB a cycle, beyond is a typing error */
-#define CYCLES_MAX_TEXT  "1000000"
-#define DAY_MS_TEXT      "86400000"
+#define RNG_PURPOSE 0x41554449 /* "AUDI" */
 
 struct audit_user_settings {
     int64_t user_count;
@@ -49,7 +46,7 @@ static const struct opt audit_user_opts[] = {
      .type = OPT_INT,
      .def = "64",
      .min = "1",
-     .max = BUFFERS_MAX_TEXT,
+     .max = SEQUENTIAL_PAGES_MAX,
      .unit = "pages",
      FIELD(buffers_validated),
      .help = "Pages that a user reads from the device and verifies in one cycle."},
@@ -57,7 +54,7 @@ static const struct opt audit_user_opts[] = {
      .type = OPT_INT,
      .def = "2",
      .min = "0",
-     .max = CYCLES_MAX_TEXT,
+     .max = SEQUENTIAL_CYCLES_MAX,
      .unit = "cycles",
      FIELD(delay_after_cycles),
      .help = "Cycles between two pauses; 0 = no pauses."},
@@ -65,7 +62,7 @@ static const struct opt audit_user_opts[] = {
      .type = OPT_MILLIS,
      .def = "200",
      .min = "0",
-     .max = DAY_MS_TEXT,
+     .max = SEQUENTIAL_DELAY_MAX,
      .unit = "ms",
      FIELD(audit_delay_ns),
      .help = "Length of the pause."},

@@ -16,13 +16,10 @@
 #include "patterns/sequential.h"
 #include "patterns/users.h"
 
-#define RNG_PURPOSE      0x42554C4B /* "BULK" */
-#define EXTENT           8          /* pages of an extent */
-#define SPARE_RECORDS    8
-#define RECORD_BYTES     32        /* payload of a format record */
-#define BUFFERS_MAX_TEXT "1048576" /* pages; 8 GiB a cycle, beyond is a typing error */
-#define CYCLES_MAX_TEXT  "1000000"
-#define DAY_MS_TEXT      "86400000"
+#define RNG_PURPOSE   0x42554C4B /* "BULK" */
+#define EXTENT        8          /* pages of an extent */
+#define SPARE_RECORDS 8
+#define RECORD_BYTES  32 /* payload of a format record */
 
 struct bulk_update_settings {
     int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
@@ -48,7 +45,7 @@ static const struct opt bulk_update_opts[] = {
      .type = OPT_INT,
      .def = "64",
      .min = "0",
-     .max = BUFFERS_MAX_TEXT,
+     .max = SEQUENTIAL_PAGES_MAX,
      .unit = "pages",
      FIELD(pages_min),
      .help = "Fewest pages changed in a cycle; 0 counts as one."},
@@ -56,7 +53,7 @@ static const struct opt bulk_update_opts[] = {
      .type = OPT_INT,
      .def = "128",
      .min = "0",
-     .max = BUFFERS_MAX_TEXT,
+     .max = SEQUENTIAL_PAGES_MAX,
      .unit = "pages",
      FIELD(pages_max),
      .help = "Most pages changed in a cycle; they are written at once, up to GatherPages in a "
@@ -65,7 +62,7 @@ static const struct opt bulk_update_opts[] = {
      .type = OPT_INT,
      .def = "2",
      .min = "0",
-     .max = CYCLES_MAX_TEXT,
+     .max = SEQUENTIAL_CYCLES_MAX,
      .unit = "cycles",
      FIELD(delay_after_cycles),
      .help = "Cycles between two pauses; 0 = no pauses."},
@@ -73,7 +70,7 @@ static const struct opt bulk_update_opts[] = {
      .type = OPT_MILLIS,
      .def = "10",
      .min = "0",
-     .max = DAY_MS_TEXT,
+     .max = SEQUENTIAL_DELAY_MAX,
      .unit = "ms",
      FIELD(delay_ns),
      .help = "Length of the pause."},
@@ -125,14 +122,6 @@ static unsigned records_of(int64_t pages)
     return (unsigned)((pages + EXTENT - 1) / EXTENT) + 1 + SPARE_RECORDS;
 }
 
-static uint32_t draw_pages(struct bulk_update_user *user)
-{
-    const int64_t pages =
-        rng_range(&user->at.rng, user->settings->pages_min, user->settings->pages_max);
-
-    return pages > 1 ? (uint32_t)pages : 1;
-}
-
 static void bulk_update_next(void *state, const struct pattern_view *view, struct op *out)
 {
     struct bulk_update_user *user = state;
@@ -143,8 +132,11 @@ static void bulk_update_next(void *state, const struct pattern_view *view, struc
         *out = (struct op){.kind = OP_THINK, .think_ns = s->delay_ns};
         return;
     }
+    const uint32_t pages =
+        between ? sequential_draw_pages(&user->at, s->pages_min, s->pages_max) : 0;
+
     *out = (struct op){.kind = OP_BULK};
-    if (sequential_take(&user->at, view, between ? draw_pages(user) : 0, EXTENT, out))
+    if (sequential_take(&user->at, view, pages, EXTENT, out))
         out->log_records = records_of(out->page_count);
     else
         *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};

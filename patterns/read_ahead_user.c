@@ -17,11 +17,8 @@
 #include "patterns/sequential.h"
 #include "patterns/users.h"
 
-#define RNG_PURPOSE      0x52454144 /* "READ" */
-#define BUFFERS_MAX_TEXT "1048576"  /* pages; 8 GiB a cycle, beyond is a typing error */
-#define CYCLES_MAX_TEXT  "1000000"
-#define DAY_MS_TEXT      "86400000"
-#define RATE_MAX_TEXT    "10000000" /* cycles a second: beyond any storage */
+#define RNG_PURPOSE   0x52454144 /* "READ" */
+#define RATE_MAX_TEXT "10000000" /* cycles a second: beyond any storage */
 
 struct read_ahead_settings {
     int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
@@ -48,7 +45,7 @@ static const struct opt read_ahead_opts[] = {
      .type = OPT_INT,
      .def = "32",
      .min = "0",
-     .max = BUFFERS_MAX_TEXT,
+     .max = SEQUENTIAL_PAGES_MAX,
      .unit = "pages",
      FIELD(pages_min),
      .help = "Fewest pages read in a cycle; 0 counts as one."},
@@ -56,7 +53,7 @@ static const struct opt read_ahead_opts[] = {
      .type = OPT_INT,
      .def = "64",
      .min = "0",
-     .max = BUFFERS_MAX_TEXT,
+     .max = SEQUENTIAL_PAGES_MAX,
      .unit = "pages",
      FIELD(pages_max),
      .help = "Most pages read in a cycle, up to 64 in a request and 1,024 outstanding."},
@@ -64,7 +61,7 @@ static const struct opt read_ahead_opts[] = {
      .type = OPT_INT,
      .def = "2",
      .min = "0",
-     .max = CYCLES_MAX_TEXT,
+     .max = SEQUENTIAL_CYCLES_MAX,
      .unit = "cycles",
      FIELD(delay_after_cycles),
      .help = "Cycles between two pauses; 0 = no pauses."},
@@ -72,7 +69,7 @@ static const struct opt read_ahead_opts[] = {
      .type = OPT_MILLIS,
      .def = "200",
      .min = "0",
-     .max = DAY_MS_TEXT,
+     .max = SEQUENTIAL_DELAY_MAX,
      .unit = "ms",
      FIELD(delay_ns),
      .help = "Length of the pause."},
@@ -125,14 +122,6 @@ static void read_ahead_init(void *state, const void *settings, uint64_t seed, un
     sequential_init(&user->at, seed, RNG_PURPOSE, actor_index);
 }
 
-static uint32_t draw_pages(struct read_ahead_user *user)
-{
-    const int64_t pages =
-        rng_range(&user->at.rng, user->settings->pages_min, user->settings->pages_max);
-
-    return pages > 1 ? (uint32_t)pages : 1;
-}
-
 static void read_ahead_next(void *state, const struct pattern_view *view, struct op *out)
 {
     struct read_ahead_user *user = state;
@@ -144,8 +133,11 @@ static void read_ahead_next(void *state, const struct pattern_view *view, struct
         *out = (struct op){.kind = OP_THINK, .think_ns = s->delay_ns};
         return;
     }
+    const uint32_t pages =
+        between ? sequential_draw_pages(&user->at, s->pages_min, s->pages_max) : 0;
+
     *out = (struct op){.kind = OP_READ_AHEAD};
-    if (!sequential_take(&user->at, view, between ? draw_pages(user) : 0, 1, out))
+    if (!sequential_take(&user->at, view, pages, 1, out))
         *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
 }
 

@@ -15,6 +15,13 @@ bool sequential_pause_due(struct sequential *seq, int64_t delay_after_cycles)
     return true;
 }
 
+uint32_t sequential_draw_pages(struct sequential *seq, int64_t pages_min, int64_t pages_max)
+{
+    const int64_t pages = rng_range(&seq->rng, pages_min, pages_max);
+
+    return pages > 1 ? (uint32_t)pages : 1;
+}
+
 /* Pages of a file that this walk may go over. */
 static uint32_t pages_of(const struct sequential *seq, const struct pattern_file *file)
 {

@@ -14,6 +14,11 @@
 
 #include "patterns/pattern.h"
 
+/* Limits of the keys of these users. */
+#define SEQUENTIAL_PAGES_MAX  "1048576"  /* of a cycle: 8 GiB, beyond is a typing error */
+#define SEQUENTIAL_CYCLES_MAX "1000000"  /* DelayAfterCycles */
+#define SEQUENTIAL_DELAY_MAX  "86400000" /* ms: a day */
+
 struct sequential {
     struct rng rng;
     bool placed;
@@ -32,6 +37,8 @@ static inline bool sequential_is_between(const struct sequential *seq)
 }
 /* Between cycles: is a pause due after so many of them (0 = never)?  Counts from 0 again. */
 bool sequential_pause_due(struct sequential *seq, int64_t delay_after_cycles);
+/* Pages of a new cycle: min to max, at least one. */
+uint32_t sequential_draw_pages(struct sequential *seq, int64_t pages_min, int64_t pages_max);
 /* The next pages of the present cycle, or of a new one of cycle_pages (> 0), into file, first_page
  * and page_count of out.  A new place is a multiple of grain.  False if no file has pages. */
 bool sequential_take(struct sequential *seq, const struct pattern_view *view, uint32_t cycle_pages,
