@@ -3,11 +3,11 @@
 . "$(dirname "$0")/common.sh"
 
 command -v python3 >/dev/null || skip "python3 is not here"
-"$PAGESTORM" run --dir "$DIR" --size 16M -d 60 --set CONFIG.Reserve=1 --out "$WORK/result" \
-    >"$WORK/out" 2>"$WORK/err" &
+"$PAGESTORM" run --dir "$DIR" --size 16M -d 60 --rated 0 --set CONFIG.Reserve=1 \
+    --out "$WORK/result" >"$WORK/out" 2>"$WORK/err" &
 CHILD=$!
 for _ in $(seq 100); do
-    grep -q 'initial update: done' "$WORK/out" && break
+    grep -qs ',stress,page_read,' "$WORK/result/series.csv" && break # written during the run
     sleep 0.1
 done
 kill -INT "$CHILD"
