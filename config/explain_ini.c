@@ -71,7 +71,9 @@ static void explain_keys(const struct opt_section *section, const void *settings
     for (size_t i = 0, shown = 0; i < section->count; i++) {
         if (!keys[i].set) {
             const struct opt *opt = &section->opts[i];
-            fprintf(out, "%s %s=%s", shown++ % 4 == 0 ? "\n     " : ",", opt->name, opt->def);
+            char value[OPT_STRING_MAX + 1];
+            opt_get(opt, settings, value, sizeof(value)); /* some derive from other settings */
+            fprintf(out, "%s %s=%s", shown++ % 4 == 0 ? "\n     " : ",", opt->name, value);
         }
     }
     fputs("\n", out);

@@ -55,6 +55,7 @@ static int explain_file(const char *path)
     struct profile *profile = profile_create_with_patterns();
     struct plan_machine machine;
     plan_look_at_machine(&machine);
+    profile_settle_rated_phase(profile, true);
     int error = config_explain(profile, path, machine.cpus, stdout);
     profile_print_diags(profile, stderr);
     profile_free(profile);
