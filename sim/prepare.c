@@ -18,8 +18,7 @@
 #include "sim/run.h"
 #include "sim/run_errors.h"
 
-#define CHUNK_RUNS_MAX   8 /* runs of data pages in a chunk: system pages split it */
-#define FIRST_GENERATION 1
+#define CHUNK_RUNS_MAX 8 /* runs of data pages in a chunk: system pages split it */
 
 struct preparer {
     struct task task;
@@ -118,7 +117,7 @@ static int format_append(struct preparer *p)
     struct page_identity page = {.file_uid = mark->file_uid,
                                  .incarnation = mark->incarnation,
                                  .page_no = first,
-                                 .generation = FIRST_GENERATION};
+                                 .generation = PAGE_FIRST_GENERATION};
     return page_format_log(wal_of(p), &p->xact, &page, EXTENT_PAGES, &p->lsns[p->extent], &p->task);
 }
 
@@ -157,11 +156,11 @@ static void page_image(struct preparer *p, uint32_t page_no, struct page_image *
 {
     struct file *file = &p->file->file;
     struct page_identity identity = {file->mark.file_uid, file->mark.incarnation,
-                                     file->mark.file_id, page_no, FIRST_GENERATION};
+                                     file->mark.file_id, page_no, PAGE_FIRST_GENERATION};
     uint8_t *bytes = p->buffer + (size_t)(page_no - p->first_page) * PAGE_BYTES;
     page_fill(bytes, &p->run->identity, &identity, 0);
     *image = (struct page_image){.bytes = bytes,
-                                 .generation = FIRST_GENERATION,
+                                 .generation = PAGE_FIRST_GENERATION,
                                  .lsn = p->lsns[(page_no - p->first_page) / EXTENT_PAGES]};
 }
 

@@ -70,7 +70,7 @@ struct verify_file {
     uint64_t counts[VERIFY_COUNT_COUNT];
     /* data files of ours */
     uint64_t *logged;  /* newest logged generation of each page, 0 = none */
-    uint64_t *settled; /* the same of changes by users before the boot page's checkpoint */
+    uint64_t *settled; /* the same of changes in the pool before the boot page's checkpoint */
     uint32_t pages_ahead, ahead_page; /* newer than the end of the log; the newest of them */
     struct lsn ahead_lsn;
     /* log files */

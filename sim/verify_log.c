@@ -88,6 +88,15 @@ static void note_newest(struct log_check *check, uint64_t **list, const struct v
         (*list)[page_no] = generation;
 }
 
+/* Changes are made in the pool, whose pages a checkpoint writes: those of transactions and of loads
+ * in bulk.  The initial update (generation 1) writes past the pool. */
+static bool is_written_by_checkpoint(const struct log_record_view *record,
+                                     const struct log_page_change *change)
+{
+    return record->op == LOG_OP_MODIFY ||
+           (record->op == LOG_OP_FORMAT && change->generation > PAGE_FIRST_GENERATION);
+}
+
 static void note_change(struct log_check *check, const struct log_record_view *record,
                         const struct log_page_change *change, struct verify_file *data)
 {
@@ -97,11 +106,12 @@ static void note_change(struct log_check *check, const struct log_record_view *r
         note_newest(check, &data->logged, data, change->page_no + i, change->generation);
     if (record->op == LOG_OP_SET_BITS)
         note_image(check, change, record->lsn);
-    if (record->op != LOG_OP_MODIFY)
+    log->modified = log->modified || record->op == LOG_OP_MODIFY;
+    if (!is_written_by_checkpoint(record, change) ||
+        lsn_compare(record->lsn, log->boot_checkpoint) >= 0)
         return;
-    log->modified = true;
-    if (lsn_compare(record->lsn, log->boot_checkpoint) < 0)
-        note_newest(check, &data->settled, data, change->page_no, change->generation);
+    for (uint32_t i = 0; i < count; i++)
+        note_newest(check, &data->settled, data, change->page_no + i, change->generation);
 }
 
 static void record_seen(void *context, const struct log_record_view *record)

@@ -33,6 +33,7 @@
 #define PAGE_BYTES            8192
 #define PAGE_SECTOR_BYTES     512
 #define PAGE_SECTORS          16
+#define PAGE_FIRST_GENERATION 1 /* the initial update's */
 #define EXTENT_PAGES          8
 #define PAGE_HEADER_BYTES     96
 #define PAGE_STAMP_OFFSET     0x64
