@@ -39,6 +39,7 @@ static const struct preset_setting oltp_settings[] = {
     {"AuditUser", "BuffersValidated", "64"},
     {"AuditUser", "DelayAfterCycles", "1"},
     {"AuditUser", "AuditDelay", "200"},
+    {"CpuIdleUser", "DiskShare", "0"}, /* in memory alone: no reads that nobody asked for */
     {NULL, NULL, NULL},
 };
 

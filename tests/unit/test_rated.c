@@ -51,7 +51,8 @@ static struct sim_options reads_at(const char *users, const char *rate, unsigned
                      {"RandomUser", "RollbackChance", "0"},
                      {"ReadAheadUser", "UserCount", "0"},
                      {"BulkUpdateUser", "UserCount", "0"},
-                     {"AuditUser", "UserCount", "0"}},
+                     {"AuditUser", "UserCount", "0"},
+                     {"CpuIdleUser", "UserCount", "0"}},
     };
 }
 
@@ -125,7 +126,7 @@ static void need_scales_the_rates(void **state)
     struct report report;
     struct sim sim;
     (void)state;
-    options.settings[11] = (struct sim_setting){"CONFIG", "Need", "250"};
+    options.settings[12] = (struct sim_setting){"CONFIG", "Need", "250"};
     run_rated_by_itself(&sim, &options, &report);
     uint64_t done = report.stats->streams[PHASE_rated][STREAM_transaction].ops;
     assert_near(report.speed_facts.asked_ios, 250, 0.0001, "asked");
@@ -176,6 +177,9 @@ static void oltp_issues_its_rates(void **state)
     assert_near((double)log->bytes / RATED_SECONDS / 300, 32 * 1024, 0.04, "log bytes");
     /* 600 Poisson arrivals: five standard deviations are 20 % */
     assert_near(per_second(&report, STREAM_read_ahead), 15, 0.2, "read-aheads/s");
+    /* one audit user, a request of 64 pages each 200 ms and a little: nobody else reads */
+    double audits = per_second(&report, STREAM_audit_read);
+    assert_true(audits > 4 && audits <= 5);
     double updates = (double)report.stats->counters.page_updates / (RATED_SECONDS + 2);
     assert_near(reads / (reads + updates), 0.70, 0.02 / 0.70, "share of reads");
     report_free(&report);
