@@ -78,7 +78,7 @@ static void add_role(const struct report *report, enum speed_role role, struct h
     memset(sum, 0, sizeof *sum);
     for (unsigned s = 0; s < STREAM_COUNT; s++) {
         const struct stream_stats *stream = &report->stats->streams[PHASE_rated][s];
-        if (speed_role_of(stream_name((enum stream)s)) != role)
+        if (speed_role_of((enum stream)s) != role)
             continue;
         facts->stalls += stalls_of(&stream->latency);
         if (s != STREAM_log_flush)

@@ -11,7 +11,7 @@ int seconds_init(struct seconds *seconds, size_t count)
 {
     *seconds = (struct seconds){.count = count};
     for (unsigned s = 0; s < STREAM_COUNT; s++)
-        seconds->roles[s] = (uint8_t)speed_role_of(stream_name((enum stream)s));
+        seconds->roles[s] = (uint8_t)speed_role_of((enum stream)s);
     seconds->sums = calloc(count ? ROLE_COUNT * count : 1, sizeof *seconds->sums);
     return seconds->sums ? 0 : -ENOMEM;
 }
@@ -32,7 +32,7 @@ void seconds_add(struct seconds *seconds, enum stream stream, uint64_t done_ns,
 {
     uint64_t begin_ns = atomic_load_explicit(&seconds->begin_ns, memory_order_acquire);
     unsigned role = seconds->roles[stream];
-    if (begin_ns == 0 || done_ns < begin_ns || role == ROLE_COUNT)
+    if (begin_ns == 0 || done_ns < begin_ns || role >= ROLE_COUNT)
         return;
     uint64_t second = (done_ns - begin_ns) / NS_PER_S;
     if (second >= seconds->count) /* what was under way when the phase ended */

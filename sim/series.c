@@ -121,7 +121,7 @@ static void add_row(struct text *text, const struct sample_row *row, double in_f
 /* Not the waits that consist of others. */
 static bool is_io(enum stream stream)
 {
-    return stream != STREAM_commit && stream != STREAM_transaction;
+    return speed_role_of(stream) != ROLE_WAIT;
 }
 
 void series_write(struct series *series, const struct sampler *sampler, const struct run *run)

@@ -36,21 +36,14 @@ const char *speed_role_name(enum speed_role role)
     return names[role];
 }
 
-enum speed_role speed_role_of(const char *stream)
+enum speed_role speed_role_of(enum stream stream)
 {
-    static const struct {
-        const char *stream;
-        enum speed_role role;
-    } roles[] = {
-        {"log_write", ROLE_LOG_WRITE},   {"log_flush", ROLE_LOG_WRITE},
-        {"page_read", ROLE_PAGE_READ},   {"read_ahead", ROLE_READ_AHEAD},
-        {"dbcc_read", ROLE_READ_AHEAD},  {"checkpoint_write", ROLE_PAGE_WRITE},
-        {"lazy_write", ROLE_PAGE_WRITE}, {"eager_write", ROLE_PAGE_WRITE},
+    static const enum speed_role roles[STREAM_COUNT] = {
+#define STREAM(name, text, role) role,
+#include "sim/streams.def"
+#undef STREAM
     };
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
-        if (strcmp(roles[i].stream, stream) == 0)
-            return roles[i].role;
-    return ROLE_COUNT;
+    return roles[stream];
 }
 
 static const struct limit *mean_limit(const struct thresholds *limits, enum speed_role role)

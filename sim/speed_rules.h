@@ -13,11 +13,20 @@
 
 #include "config/thresholds.h"
 #include "sim/grades.h"
+#include "sim/stats.h"
 
 #define SPEED_OPS_MIN     1000
 #define SPEED_SECONDS_MIN 30
 
-enum speed_role { ROLE_LOG_WRITE, ROLE_PAGE_READ, ROLE_READ_AHEAD, ROLE_PAGE_WRITE, ROLE_COUNT };
+enum speed_role {
+    ROLE_LOG_WRITE,
+    ROLE_PAGE_READ,
+    ROLE_READ_AHEAD,
+    ROLE_PAGE_WRITE,
+    ROLE_COUNT,
+    ROLE_NONE = ROLE_COUNT, /* I/O that is not judged */
+    ROLE_WAIT,              /* no I/O: a wait that consists of others */
+};
 
 struct role_facts {
     uint64_t ops;
@@ -65,8 +74,7 @@ void speed_grades_make(const struct speed_facts *facts, const struct thresholds 
 /* Microsoft's word for a mean: excellent, very good, good, poor, bad, deplorable. */
 const char *speed_word(double mean_ns);
 const char *speed_role_name(enum speed_role role); /* "page reads" */
-/* The role of a stream's name, or ROLE_COUNT: not judged. */
-enum speed_role speed_role_of(const char *stream);
+enum speed_role speed_role_of(enum stream stream); /* streams.def */
 /* The bound of the mean above which the role is FAIL; 0 = none. */
 double speed_fail_bound_ns(const struct thresholds *limits, enum speed_role role);
 

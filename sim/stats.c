@@ -15,7 +15,7 @@ struct label {
 };
 
 static const struct label streams[STREAM_COUNT] = {
-#define STREAM(name, text) {#name, text},
+#define STREAM(name, text, role) {#name, text},
 #include "sim/streams.def"
 #undef STREAM
 };

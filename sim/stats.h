@@ -15,7 +15,7 @@
 #include "sim/relaxed.h"
 
 enum stream {
-#define STREAM(name, text) STREAM_##name,
+#define STREAM(name, text, role) STREAM_##name,
 #include "sim/streams.def"
 #undef STREAM
     STREAM_COUNT
