@@ -35,12 +35,12 @@ static inline uint64_t seed_environment(const char *name, uint64_t otherwise)
 
 typedef bool (*seed_check)(uint64_t seed, const char *directory);
 
-/* A whole run: nothing is found, everything is covered. */
-static inline bool seed_is_clean(uint64_t seed, const char *directory)
+/* A whole run of so long: nothing is found, everything is covered. */
+static inline bool seed_is_clean_for(uint64_t seed, const char *directory, unsigned seconds)
 {
     struct drawn drawn;
     struct sim sim;
-    drawn_make(&drawn, seed, SEED_VIRTUAL_S * NS_PER_S);
+    drawn_make(&drawn, seed, seconds * NS_PER_S);
     drawn.options.directory = directory;
     sim_begin(&sim, &drawn.options);
     sim_run(&sim);
@@ -49,6 +49,11 @@ static inline bool seed_is_clean(uint64_t seed, const char *directory)
         drawn_print(&drawn);
     sim_end(&sim);
     return clean;
+}
+
+static inline bool seed_is_clean(uint64_t seed, const char *directory)
+{
+    return seed_is_clean_for(seed, directory, SEED_VIRTUAL_S);
 }
 
 /* Why the seed's process ended otherwise than it should, or NULL. */
