@@ -66,6 +66,18 @@ static const char *signal_notice(bool quiet)
                                  : "stopping; press Ctrl-C again to end at once\n";
 }
 
+/* Of what is mapped only the ledger has a file behind it. */
+static void on_bus_error(int number)
+{
+    static const char text[] =
+        "\nerror: the ledger in the result folder can no longer be read or written: its file was "
+        "cut, or the device under --out failed. Nothing can be judged without it, so the run ends "
+        "here, without a report. Put --out on a sound device and start again.\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(EXIT_CODE_INCOMPLETE);
+}
+
 static void signals_install(bool quiet)
 {
     signals.notice = signal_notice(quiet);
@@ -79,6 +91,7 @@ static void signals_install(bool quiet)
         if (!nohup)
             sigaction(numbers[i], &action, NULL);
     }
+    signal(SIGBUS, on_bus_error);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* beyond ulimit -f: an error with its sentence, as any other */
 }

@@ -19,7 +19,8 @@
 #include "sim/affinity.h"
 #include "sim/req_list.h"
 
-#define HELPERS_MAX 64 /* more threads than this only queue in the kernel instead of here */
+#define HELPERS_MAX        64 /* more threads than this only queue in the kernel instead of here */
+#define HELPER_STACK_BYTES (512 * 1024) /* system calls, and what a sanitizer adds */
 
 struct sync_engine {
     struct io_engine base;
@@ -86,19 +87,31 @@ static void *helper_main(void *argument)
     return NULL;
 }
 
+/* Many threads of the usual 8 MiB would not fit where address space is limited (ulimit -v). */
+static void attr_init(pthread_attr_t *attr)
+{
+    pthread_attr_init(attr);
+    int error = pthread_attr_setstacksize(attr, HELPER_STACK_BYTES);
+    assert(!error);
+    (void)error;
+}
+
 /* Helpers take no signals: those are the main thread's. */
 static int start_helpers(struct sync_engine *sync, unsigned count)
 {
+    pthread_attr_t attr;
+    attr_init(&attr);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int r = 0;
     while (r == 0 && sync->helper_count < count) {
-        r = pthread_create(&sync->helpers[sync->helper_count], NULL, helper_main, sync);
+        r = pthread_create(&sync->helpers[sync->helper_count], &attr, helper_main, sync);
         if (r == 0)
             sync->helper_count++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
     return -r;
 }
 
