@@ -39,9 +39,9 @@ static const struct opt config_opts[] = {
      .def = "0",
      FIELD(io_affinity),
      .flags = OPT_UNDOCUMENTED,
-     .help =
-         "CPUs for the threads of the I/O engine; 0 = any. The helpers of sync are such threads; "
-         "uring and aio have none."},
+     .help = "CPUs for the threads of the I/O engine; 0 = any. The helpers of sync are such "
+             "threads, and "
+             "the kernel's own that do for uring what would block; aio has none."},
     {.name = "MaxMemoryMB",
      .type = OPT_SIZE_MB,
      .def = "0",

@@ -2,7 +2,6 @@
 #include "sim/affinity.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 
 #define MASK_CPUS    64
@@ -43,15 +42,20 @@ unsigned affinity_allowed_count(void)
     return count ? count : 1;
 }
 
+void affinity_cpu_set(uint64_t mask, cpu_set_t *set)
+{
+    CPU_ZERO(set);
+    for (unsigned i = 0; i < MASK_CPUS; i++)
+        if (mask >> i & 1)
+            CPU_SET(i, set);
+}
+
 int affinity_pin(uint64_t mask)
 {
     cpu_set_t set;
     if (mask == 0)
         return 0;
-    CPU_ZERO(&set);
-    for (unsigned i = 0; i < MASK_CPUS; i++)
-        if (mask >> i & 1)
-            CPU_SET(i, &set);
+    affinity_cpu_set(mask, &set);
     return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : -errno;
 }
 

@@ -7,6 +7,7 @@
 #ifndef SIM_AFFINITY_H
 #define SIM_AFFINITY_H
 
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@
 uint64_t affinity_allowed(void);
 /* How many CPUs the calling thread may run on, those beyond 64 included; at least 1. */
 unsigned affinity_allowed_count(void);
+/* The mask as the system's calls want it. */
+void affinity_cpu_set(uint64_t mask, cpu_set_t *set);
 /* Bind the calling thread to the CPUs of the mask; 0 leaves it as it is. */
 int affinity_pin(uint64_t mask) __attribute__((warn_unused_result));
 /* "0-3,7"; "none" for 0. */

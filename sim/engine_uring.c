@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/affinity.h"
 #include "sim/engine_memory.h"
 #include "sim/engine_without.h"
 #include "sim/req_list.h"
@@ -37,6 +38,7 @@ struct uring_engine {
     struct io_uring ring;
     struct engine_without without;
     unsigned flags;          /* of the ring, that this kernel took */
+    uint64_t cpu_mask;       /* IOAffinity: of the kernel's threads that do what would block */
     unsigned char *in_table; /* by descriptor: is it registered? */
     unsigned file_slots;
     struct iovec pieces[ENGINE_PIECES_MAX]; /* of memory, registered under their index */
@@ -168,6 +170,24 @@ static void ring_renew(struct uring_engine *uring)
 }
 
 /* The kernel said whose the ring is: nobody's yet, or another thread's. */
+/* A thread's requests that would block go to threads of the kernel, which can be bound (5.14) from
+ * when the kernel knows the thread; giving it a slot for the ring (5.18) makes it known before the
+ * first request.  What an older kernel lacks leaves them where it likes. */
+static void pin_kernel_threads(struct uring_engine *uring)
+{
+    cpu_set_t set;
+    if (uring->cpu_mask == 0)
+        return;
+    affinity_cpu_set(uring->cpu_mask, &set);
+#ifdef IORING_SETUP_SINGLE_ISSUER /* the header has the slots, too */
+    int fd = uring->ring.ring_fd;
+    struct io_uring_rsrc_update slot = {.offset = UINT32_MAX, .data = (unsigned)fd};
+    if (syscall(__NR_io_uring_register, fd, IORING_REGISTER_RING_FDS, &slot, 1) == 1)
+        syscall(__NR_io_uring_register, fd, IORING_UNREGISTER_RING_FDS, &slot, 1);
+#endif
+    (void)!io_uring_register_iowq_aff(&uring->ring, sizeof set, &set);
+}
+
 static void take_over(struct uring_engine *uring, int why)
 {
     if (why == -EEXIST)
@@ -176,6 +196,7 @@ static void take_over(struct uring_engine *uring, int why)
     long r =
         syscall(__NR_io_uring_register, uring->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
     assert(r == 0);
+    pin_kernel_threads(uring);
 }
 
 /* ---- life ---- */
@@ -217,6 +238,7 @@ static int uring_create(struct io_engine **out, const struct io_engine_config *c
     uring->base = (struct io_engine){
         .ops = &engine_uring, .clock = config->clock, .depth = config->depth, .wants_memory = true};
     uring->wake_fd = -1;
+    uring->cpu_mask = config->cpu_mask;
     if (config->device)
         uring->without = *(const struct engine_without *)config->device;
     int r = uring_make(uring, config);
