@@ -6,7 +6,6 @@
  */
 #include "sim/command_verify.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "sim/exit_code.h"
+#include "sim/result_dir.h"
 #include "sim/verify_check.h"
 #include "sim/verify_report.h"
 
@@ -72,25 +72,13 @@ static void check_set(struct verify_command *command, const char *const *paths, 
     findings_free(&findings);
 }
 
-static bool folder_is_empty(const char *path)
-{
-    DIR *folder = opendir(path);
-    unsigned entries = 0;
-    if (!folder)
-        return false;
-    while (readdir(folder))
-        entries++;
-    closedir(folder);
-    return entries <= 2; /* . and .. */
-}
-
-/* A run makes its folder first, then its files, then the ledger. */
+/* A run makes its folder and its logs first, then its files, then the ledger. */
 static void check_folder(struct verify_command *command, const char *path)
 {
-    if (folder_is_empty(path)) {
+    if (result_dir_is_begun(path)) {
         fprintf(stderr,
-                "error: %s: an empty folder: a run that was to write here ended while "
-                "it was creating its files, and there is nothing to verify\n",
+                "error: %s: a folder without ledger and result: a run that was to write here ended "
+                "while it was creating its files, and there is nothing to verify\n",
                 path);
         command->incomplete = true;
         return;

@@ -329,7 +329,7 @@ int result_dir_write(const struct result_dir *dir, struct report *report,
     return first;
 }
 
-/* ---- remove ---- */
+/* ---- look, remove ---- */
 
 static bool is_regular_at(int folder, const char *name)
 {
@@ -355,6 +355,26 @@ static bool is_evidence_at(int folder, const char *name)
 static bool is_result_at(int folder, const char *name)
 {
     return (is_result_name(name) && is_regular_at(folder, name)) || error_log_is_one(folder, name);
+}
+
+/* What there is before the ledger. */
+static bool is_begun_at(int folder, const char *name)
+{
+    bool known = strcmp(name, SERIES_FILE_NAME) == 0 || strcmp(name, ERROR_LOG_NAME) == 0 ||
+                 strcmp(name, ERROR_LOG_STYLESHEET) == 0;
+    return (known && is_regular_at(folder, name)) || error_log_is_one(folder, name);
+}
+
+bool result_dir_is_begun(const char *path)
+{
+    DIR *folder = opendir(path);
+    bool begun = folder != NULL;
+    for (struct dirent *entry; begun && (entry = readdir(folder));)
+        begun = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                is_begun_at(dirfd(folder), entry->d_name);
+    if (folder)
+        closedir(folder);
+    return begun;
 }
 
 /* Remove what is ours below fd (closed here); entries that stay are counted. */

@@ -44,6 +44,9 @@ int result_dir_create(struct result_dir *dir, const struct result_place *place,
  * and is entered in report->problems.  0 or the first -errno with a message. */
 int result_dir_write(const struct result_dir *dir, struct report *report,
                      char message[RESULT_MESSAGE_MAX]) __attribute__((warn_unused_result));
+/* Does the folder have what a run leaves that ended before it had a ledger: nothing, or logs alone?
+ */
+bool result_dir_is_begun(const char *path);
 /* Remove our files from a result folder, and the folder if it is empty then.  *kept counts entries
  * that are not ours.  0 or -errno. */
 int result_dir_remove(const char *path, unsigned *kept) __attribute__((warn_unused_result));

@@ -69,7 +69,7 @@ gone() {
     "$pagestorm" run --dir "$place" --size 32M -d 2 --out "$work/r" --set CONFIG.Reserve=1 \
         >"$work/out" 2>&1 &
     pid=$!
-    while ! grep -q '^initial update: done' "$work/out" && kill -0 $pid 2>/dev/null; do
+    while ! grep -q ' initial update: done' "$work/out" && kill -0 $pid 2>/dev/null; do
         sleep 0.01
     done
     sleep 0.3

@@ -42,9 +42,9 @@ sleep_up_to_ms() {
 go_to_moment() {
     case $1 in
     0) sleep_up_to_ms 200 ;;
-    1) wait_for '^creating files: done' && sleep_up_to_ms 80 ;;
-    2) wait_for '^initial update: done' && sleep_up_to_ms 1000 ;;
-    3) wait_for '^stress.*: done' && sleep_up_to_ms 150 ;;
+    1) wait_for ' creating files: done' && sleep_up_to_ms 80 ;;
+    2) wait_for ' initial update: done' && sleep_up_to_ms 1000 ;;
+    3) wait_for ' stress.*: done' && sleep_up_to_ms 150 ;;
     esac
 }
 
@@ -64,12 +64,12 @@ check_killed_in_creation() {
 # Which phase the output says that it was in; $1: what verify returned
 phase_of_kill() {
     if [ "$1" -ne 0 ]; then
-        grep -q '^creating files: done' "$work/out" && echo update || echo creation
-    elif grep -q '^final checkpoint: done' "$work/out"; then
+        grep -q ' creating files: done' "$work/out" && echo update || echo creation
+    elif grep -q ' final checkpoint: done' "$work/out"; then
         echo audit
-    elif grep -q '^stress.*: done' "$work/out"; then
+    elif grep -q ' stress.*: done' "$work/out"; then
         echo checkpoint
-    elif grep -q '^initial update: done' "$work/out"; then
+    elif grep -q ' initial update: done' "$work/out"; then
         echo load
     else
         echo update
@@ -87,7 +87,7 @@ check_killed() {
     fi
     [ $status -eq 0 ] || failed "$what: verify: exit $status" "$work/verify"
     grep -q '^no integrity finding' "$work/verify" || failed "$what: no conclusion" "$work/verify"
-    if grep -q '^initial update: done' "$work/out"; then
+    if grep -q ' initial update: done' "$work/out"; then
         updated=$((updated + 1))
         check_independently "$what" "$data" "$log"
     fi
@@ -98,6 +98,9 @@ half_made() {
     rm -rf "$work/r"
     mkdir "$work/r"
     check_killed_in_creation "an empty folder"
+    echo "<sqliosim/>" >"$work/r/sqliosim.log.xml"
+    check_killed_in_creation "a folder with a log alone"
+    rm "$work/r/sqliosim.log.xml"
     : >"$work/r/ledger"
     check_killed_in_creation "an empty ledger"
     truncate -s 128K "$work/r/ledger"

@@ -38,9 +38,19 @@ exit_of_run() {
     wait $pid 2>/dev/null || status=$?
 }
 
+# Nothing was measured before the files were there, and nothing is left.
+check_not_created() {
+    [ -z "$(ls -A "$work/d")" ] || failed "$1: files are left: $(ls -A "$work/d")" "$work/out"
+    [ ! -e "$work/r" ] || failed "$1: a result folder is left" "$work/out"
+}
+
 # What every run that ends by itself leaves; complete: true or false
 check_ended() {
     local what=$1 complete=$2
+    if grep -q 'interrupted while the files were created; they were removed' "$work/out"; then
+        check_not_created "$what"
+        return
+    fi
     [ -s "$work/r/result.json" ] || {
         failed "$what: no result.json" "$work/out"
         return
@@ -50,7 +60,7 @@ check_ended() {
     value=$(result_value "$work/r/result.json" '["run"]["complete"]') || value='not JSON'
     [ "$value" = "$complete" ] || failed "$what: run.complete is $value"
     expect_exit 0 "$what: verify" "$work/verify" "$pagestorm" verify "$work/r" || return 0
-    if grep -q '^initial update: done' "$work/out"; then
+    if grep -q ' initial update: done' "$work/out"; then
         updated=$((updated + 1))
         check_independently "$what" "$data" "$log" "$work/r/result.json"
     fi
@@ -61,8 +71,8 @@ for ((round = 0; round < rounds; round++)); do
     run_begin 30
     case $((round % 5)) in
     0) sleep_up_to_ms 300 ;; # while it creates its files
-    1) wait_for '^creating files: done' && sleep_up_to_ms 100 ;;
-    *) wait_for '^initial update: done' && sleep_up_to_ms 1500 ;;
+    1) wait_for ' creating files: done' && sleep_up_to_ms 100 ;;
+    *) wait_for ' initial update: done' && sleep_up_to_ms 1500 ;;
     esac
     what="$name in round $round (seed $seed)"
     # Before the plan is printed there is nothing to end in order.
@@ -80,7 +90,7 @@ check_ended "a run that nobody interrupts" True
 
 # Two signals in a moment, as timeout and a closing terminal send them, are one wish.
 run_begin 30
-wait_for '^initial update: done'
+wait_for ' initial update: done'
 kill -INT $pid
 kill -TERM $pid
 kill -HUP $pid
@@ -91,7 +101,7 @@ check_ended "three signals at once" False
 # The first signal asks for an orderly end; another one a second later does not wait for it.  The
 # process is halted in between, since the orderly end may need less than that second.
 run_begin 30
-wait_for '^initial update: done'
+wait_for ' initial update: done'
 kill -INT $pid
 wait_for '^stopping; '
 kill -STOP $pid

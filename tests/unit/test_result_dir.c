@@ -239,6 +239,23 @@ static void known_files_are_removed_and_then_the_folder(void **state)
     assert_false(exists("r"));
 }
 
+static void logs_alone_are_a_run_that_had_no_ledger_yet(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("r", 0700), 0);
+    assert_true(result_dir_is_begun("r"));
+    touch("r/sqliosim.log.xml");
+    touch("r/ErrorLog.xslt");
+    touch("r/series.csv");
+    assert_true(result_dir_is_begun("r"));
+    touch("r/result.json");
+    assert_false(result_dir_is_begun("r"));
+    assert_int_equal(unlink("r/result.json"), 0);
+    touch("r/notes.txt");
+    assert_false(result_dir_is_begun("r"));
+    assert_false(result_dir_is_begun("not-there"));
+}
+
 static void strangers_stay_and_are_counted(void **state)
 {
     static const char *const strangers[] = {"r/result.json.bak", "r/Ledger", "r/evidence/1-a.txt",
@@ -286,6 +303,7 @@ int main(void)
         PLACED(a_check_refuses_what_creating_would),
         PLACED(a_file_under_test_may_not_have_a_name_of_ours_in_the_folder),
         PLACED(known_files_are_removed_and_then_the_folder),
+        PLACED(logs_alone_are_a_run_that_had_no_ledger_yet),
         PLACED(strangers_stay_and_are_counted),
         PLACED(a_symbolic_link_with_our_name_is_a_stranger),
     };
