@@ -28,7 +28,8 @@ static void sim_small(struct sim *sim, uint64_t seconds)
                      {"RandomUser", "SleepAfter", "100"},
                      {"ReadAheadUser", "UserCount", "0"},
                      {"BulkUpdateUser", "UserCount", "0"},
-                     {"AuditUser", "UserCount", "1"}},
+                     {"AuditUser", "UserCount", "1"},
+                     {"CpuIdleUser", "UserCount", "0"}}, /* 300 s of a virtual clock, 60 times */
     };
     sim_begin(sim, &options);
 }
