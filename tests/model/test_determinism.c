@@ -18,7 +18,7 @@
 
 #include "tests/model/drawn.h"
 
-#define RUN_S     3
+#define RUN_S     2 /* with checkpoints after 1 s and at the end */
 #define WALK_FDS  16
 #define PATH_ROOM 320
 
@@ -126,6 +126,7 @@ static struct sim_options options_of(unsigned workers, unsigned databases, const
                                 .workers = workers,
                                 .databases = databases,
                                 .settings = {{"CONFIG", "WriteThrough", through},
+                                             {"CONFIG", "CheckpointInterval", "1"},
                                              {"RandomUser", "UserCount", "8"},
                                              {"RandomUser", "MaxIOChainLength", "30"}}};
 }
