@@ -57,6 +57,7 @@ static struct checker *begin(void)
 
 static void end(struct checker *c)
 {
+    core_settle(&c->core); /* a page may still be read into the actor's buffers */
     actor_free(&c->actor);
     core_end(&c->core);
     free(c);
