@@ -737,7 +737,9 @@ static void a_lock_that_goes_away_at_once_is_waited_for(void **state)
             _exit(0);
         }
         assert_int_equal(read(ready[0], &byte, 1), 1);
-        assert_int_equal(close(file.target.fd), 0);
+        assert_int_equal(close(file.target.fd), 0); /* file_close() would take the lock away */
+        file.target.fd = -1;
+        file_close(&file);
         if (probes)
             assert_int_equal(file_probe(place->path, &mark, place->message), FILE_OURS);
         else
