@@ -46,7 +46,9 @@ struct io_target {
     bool dsync;           /* write-through: completion = durable */
     uint32_t align_bytes; /* offset and length */
     uint32_t memory_align_bytes;
-    bool coalesced; /* dsync by shared flushes: io_flush.h */
+    bool coalesced; /* dsync by shared flushes, with what follows: io_flush.h */
+    _Atomic bool flushing;
+    _Atomic(struct io_flush *) flush_line;
     _Atomic uint32_t flush_failures;
     _Atomic uint64_t size_bytes;
     struct io_account account; /* zeroed: no throttle */

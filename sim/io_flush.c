@@ -3,7 +3,8 @@
  *
  * Invariants: a write is in one of two lists of its file: waiting (for a flush that has not begun)
  * or covered (by the flush under way, which began after it was transferred).  A write transferred
- * while a flush is under way is never covered by that one.
+ * while a flush is under way is never covered by that one.  Of all wrappers one has the file's turn
+ * to flush; it keeps it until it knows how its flush ended.
  */
 #include "sim/io_flush.h"
 
@@ -24,6 +25,8 @@ struct io_flush {
     struct io_req req;
     bool running;
     struct held_list waiting, covered;
+    _Atomic bool in_line;       /* for the turn */
+    struct io_flush *line_next; /* valid while in_line */
 };
 
 static int make_room(struct io_flushes *flushes, unsigned uid)
@@ -64,6 +67,49 @@ void io_flush_free(struct io *io)
     io->flushes = (struct io_flushes){0};
 }
 
+/* ---- the file's turn: a line that who wants it joins and who is done empties ---- */
+
+static void call_line(struct io_target *target)
+{
+    struct io_flush *list = atomic_exchange(&target->flush_line, NULL);
+    while (list) {
+        struct io_flush *flush = list;
+        list = flush->line_next;
+        atomic_store(&flush->in_line, false);
+        io_wake(flush->io);
+    }
+}
+
+static void join_line(struct io_flush *flush)
+{
+    struct io_flush *head = atomic_load(&flush->target->flush_line);
+    if (atomic_exchange(&flush->in_line, true))
+        return;
+    do {
+        flush->line_next = head;
+    } while (!atomic_compare_exchange_weak(&flush->target->flush_line, &head, flush));
+}
+
+/* False: it is another's; this wrapper will be woken. */
+static bool take_turn(struct io_flush *flush)
+{
+    struct io_target *target = flush->target;
+    if (!atomic_exchange(&target->flushing, true))
+        return true;
+    join_line(flush);
+    if (!atomic_load(&target->flushing)) /* given back before this one stood in the line */
+        call_line(target);
+    return false;
+}
+
+static void give_turn_back(struct io_target *target)
+{
+    atomic_store(&target->flushing, false);
+    call_line(target);
+}
+
+/* ---- writes and their flushes ---- */
+
 bool io_flush_hold(struct io *io, struct io_req *req)
 {
     const struct io_target *target = req->target;
@@ -93,6 +139,7 @@ static void flush_done(struct io_req *req)
     uint64_t done_ns = req->done_ns;
     flush->covered = (struct held_list){0};
     flush->running = false;
+    give_turn_back(flush->target);
     io->flushes.due |= flush->waiting.first != NULL;
     while (list) {
         struct io_req *held = list;
@@ -124,7 +171,11 @@ void io_flush_start(struct io *io)
     io->flushes.due = false;
     for (unsigned i = 0; i < io->flushes.count; i++) {
         struct io_flush *flush = io->flushes.files[i];
-        if (flush && !flush->running && flush->waiting.first)
+        if (!flush || flush->running || !flush->waiting.first)
+            continue;
+        if (take_turn(flush))
             flush_begin(flush);
+        else
+            io->flushes.due = true;
     }
 }

@@ -3,14 +3,15 @@
  * does it.
  *
  * The file is open without O_DSYNC.  A write of such a file is complete only after a flush
- * (fdatasync) of the file that began after the write had been transferred.  Each wrapper has one
- * flush a file under way; what is transferred meanwhile shares the next one.  To everybody above
- * the file looks like one with write-through: completion = durable.  A write's latency contains its
- * flush; the flushes are counted by themselves (log_flush, data_flush).
+ * (fdatasync) of the file that began after the write had been transferred.  One flush a file is
+ * under way; what a wrapper transfers meanwhile shares its next one.  To everybody above the file
+ * looks like one with write-through: completion = durable.  A write's latency contains its flush;
+ * the flushes are counted by themselves (log_flush, data_flush).
  *
  * A failed flush fails every write that waits for it (req->flush_failed).  The system reports such
  * an error once for an open file, to whoever asks first, so it fails as well the writes of other
- * wrappers that were transferred before it failed and are not yet complete.
+ * wrappers that were transferred before it failed and are not yet complete; and since only one
+ * flush of a file is under way, none of them can have been acknowledged meanwhile.
  *
  * Threads: the wrapper's.  Ownership: attach allocates, io_flush_free frees.
  */

@@ -165,6 +165,47 @@ static void a_failure_that_another_wrapper_met_fails_it_too(void **state)
     bed_end(&bed);
 }
 
+static void step_both(struct bed *bed, struct io *other)
+{
+    clock_advance_to(&bed->rig.clock, clock_now_ns(&bed->rig.clock) + 1000);
+    io_poll(&bed->rig.io, 0, 0);
+    io_poll(other, 0, 0);
+}
+
+/* Or a second one could succeed because the first one has been told of the error. */
+static void two_wrappers_never_flush_a_file_at_once(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct io_engine *engine;
+    struct io other;
+    bed_begin(&bed);
+    struct io_engine_config config = {
+        .clock = &bed.rig.clock, .depth = 4, .device = bed.rig.device};
+    assert_int_equal(engine_mem.create(&engine, &config), 0);
+    assert_int_equal(engine->ops->attach(engine, &bed.rig.target), 0);
+    io_init(&other, engine, &bed.rig.clock, NULL, &bed.rig.phase);
+    assert_int_equal(io_flush_attach(&other, &bed.rig.target), 0);
+    post(&bed, 0);
+    bed.requests[1] = bed.requests[0];
+    bed.requests[1].offset = PAGE;
+    io_submit(&other, &bed.requests[1]);
+    unsigned waited = 0;
+    while (bed.done == 0) { /* pending 2: a held write and a flush */
+        step_both(&bed, &other);
+        assert_true(bed.rig.io.pending + other.pending <= 3);
+        waited += bed.rig.io.pending == 2 && engine->outstanding == 0;
+    }
+    assert_true(waited > 0);
+    while (bed.done < 2)
+        step_both(&bed, &other);
+    assert_int_equal(bed.requests[1].result, 0);
+    io_flush_free(&other);
+    engine->ops->detach(engine, &bed.rig.target);
+    engine->ops->destroy(engine);
+    bed_end(&bed);
+}
+
 static void reads_do_not_wait_for_a_flush(void **state)
 {
     (void)state;
@@ -184,6 +225,7 @@ int main(void)
         cmocka_unit_test(writes_of_one_time_share_a_flush),
         cmocka_unit_test(a_failed_flush_fails_every_write_that_waits_for_it),
         cmocka_unit_test(a_failure_that_another_wrapper_met_fails_it_too),
+        cmocka_unit_test(two_wrappers_never_flush_a_file_at_once),
         cmocka_unit_test(reads_do_not_wait_for_a_flush),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
