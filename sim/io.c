@@ -317,19 +317,3 @@ void io_wake(struct io *io)
 {
     io->engine->ops->wake(io->engine);
 }
-
-static void run_done(struct io_req *req)
-{
-    *(bool *)req->context = true;
-}
-
-int io_run(struct io *io, struct io_req *req)
-{
-    bool finished = false;
-    req->done = run_done;
-    req->context = &finished;
-    io_submit(io, req);
-    while (!finished)
-        io_poll(io, 1, UINT64_MAX);
-    return req->result;
-}

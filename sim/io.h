@@ -158,6 +158,10 @@ struct io {
     struct io_slots *slots; /* NULL: not watched */
     struct io_flushes flushes;
     unsigned ended; /* requests, wrapping */
+    /* io_run: about twice a second while it waits; true: give up.  NULL: it waits for ever. */
+    bool (*waiting)(void *context);
+    void *waiting_context;
+    bool abandoned; /* it gave up */
 };
 
 void io_init(struct io *io, struct io_engine *engine, struct clock *clock, struct stats *stats,
@@ -173,7 +177,8 @@ void io_submit(struct io *io, struct io_req *req);
  * submission. */
 unsigned io_poll(struct io *io, unsigned min, uint64_t deadline_ns);
 void io_wake(struct io *io); /* any thread */
-/* Submit and wait, for set-up code outside the phases' actors. Returns req->result. */
+/* Submit and wait, for set-up code outside the phases' actors. Returns req->result; -ETIMEDOUT when
+ * io->waiting gave this one or an earlier one up. */
 int io_run(struct io *io, struct io_req *req) __attribute__((warn_unused_result));
 
 #endif

@@ -336,12 +336,14 @@ static void examine(struct log_look *look)
 static void look_twice(struct log_look *look)
 {
     examine(look);
-    if (is_clean(look))
+    if (is_clean(look) || look->run->stuck)
         return;
     bool damaged = !look->error && look->scan.damage_count > 0;
     struct log_damage first = look->scan.damage[0];
     if (damaged)
         examine(look);
+    if (look->run->stuck)
+        return; /* what was asked for never came: nothing is known of it */
     if (look->error)
         report_unreadable(look);
     else if (is_clean(look))
@@ -394,7 +396,9 @@ static int check_page_0(struct log_look *look)
         look->error = read_with_retries(look, 0, page, PAGE_BYTES);
         second = look->error ? VERDICT_NONE : page_0_verdict(look, page);
     }
-    if (look->error)
+    if (look->run->stuck)
+        second = VERDICT_NONE; /* it never came */
+    else if (look->error)
         report_unreadable(look);
     else if (first != VERDICT_NONE)
         report_page_0(look, first, second == VERDICT_NONE);

@@ -247,7 +247,7 @@ int report_freeze(struct report *report, const struct run *run, const char *comm
     report->command = command;
     report->version = report_version();
     report->interrupted = signal;
-    report->complete = run->audited;
+    report->complete = run->audited && !run->stuck;
     report->stats = calloc(1, sizeof *report->stats);
     int error = report->stats ? freeze_files(report) : -ENOMEM;
     if (!error)

@@ -572,7 +572,7 @@ static void engines_free(struct run *run)
 /* A request that never ended may still use its engine, its buffer, its file and its task. */
 static bool is_held_by_the_system(const struct run *run)
 {
-    bool held = false;
+    bool held = run->main_engine && run->main_engine->outstanding > 0;
     for (unsigned i = 0; i < run->worker_count; i++)
         held |= run->workers[i].running || run->workers[i].io.engine->outstanding > 0;
     return held;

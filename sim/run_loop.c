@@ -81,6 +81,13 @@ static void tick(struct run *run)
     progress(run);
 }
 
+bool run_io_waits(void *context)
+{
+    struct run *run = context;
+    tick(run);
+    return run->stuck;
+}
+
 void run_step(struct run *run, const char *what, uint64_t total)
 {
     run->step = what;

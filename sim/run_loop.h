@@ -15,6 +15,8 @@ void run_workers_stop(struct run *run);
 void run_wait(struct run *run);
 /* The same, or until ns: true when the last task has ended. */
 bool run_wait_until(struct run *run, uint64_t ns);
+/* For io_run: the coordinator waits for a request of its own. True: it never ends. */
+bool run_io_waits(void *context);
 void run_phase_begin(struct run *run, enum phase phase, uint64_t total_pages);
 void run_phase_end(struct run *run);
 /* The present phase ends and the next begins while the actors of both go on. */

@@ -189,7 +189,7 @@ static void files_flush(struct run *run)
         uint32_t flush = ledger_flush_begin(run->ledger, file->mark.file_uid);
         int error = io_run(&run->io, &req);
         ledger_flush_end(run->ledger, file->mark.file_uid, flush, error == 0);
-        if (error)
+        if (error && !run->stuck)
             run_flush_error(run, file, error);
     }
 }
@@ -272,7 +272,7 @@ static int last_looks(struct run *run)
     if (!gone && !run->audited) /* else it was done with the pages */
         error = logs_audit(run);
     files_check(run);
-    int paired = findings_pair(run);
+    int paired = run->stuck ? 0 : findings_pair(run);
     return error ? error : paired;
 }
 
@@ -293,6 +293,8 @@ int run_execute(struct run *run)
     if (!killed) {
         int look = last_looks(run);
         error = error ? error : look;
+    }
+    if (!killed && !run->stuck) {
         ledger_header_of(run->ledger)->phase = LEDGER_PHASE_DONE;
     }
     if (!error && atomic_load(&run->stop) == RUN_STOP_SIGNAL)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/run_loop.h"
 #include "sim/verdict_rules.h"
 
 /* CLOCK_BOOTTIME against CLOCK_MONOTONIC: reading both takes time. */
@@ -225,6 +226,8 @@ int run_watch_make(struct run *run)
     run->watch.context = run;
     if (!run->config.virtual_clock)
         run->suspended_ns = suspended_ns();
+    run->io.waiting = run_io_waits;
+    run->io.waiting_context = run;
     int error = io_watch_join(&run->watch, &run->io);
     for (unsigned i = 0; i < run->worker_count && !error; i++)
         error = io_watch_join(&run->watch, &run->workers[i].io);
