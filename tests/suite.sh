@@ -46,7 +46,7 @@ build_quietly() { # PRESET BUILD-FOLDER [-- TARGET]
     }
 }
 
-sanitizer_suite() { # PRESET COMPILER FLAG LABELS FACTOR
+sanitizer_suite() { # PRESET COMPILER FLAG LABELS FACTOR [NOT-THESE]
     local folder=$root/build-$1 log=$root/build-$1/Testing/Temporary/LastTest.log
     demand_sanitizer "$2" "$3"
     build_quietly "$1" "$folder"
@@ -58,7 +58,7 @@ sanitizer_suite() { # PRESET COMPILER FLAG LABELS FACTOR
     cd "$folder"
     {
         "${plain_addresses[@]}" ctest --output-on-failure --no-tests=error -j "$(build_jobs)" \
-            -L "$4" -LE '^long$' 2>&1 || echo "ctest-status $?"
+            -L "$4" -LE '^long$' ${6:+-E "$6"} 2>&1 || echo "ctest-status $?"
     } | awk -v log_file="$log" -v status_file=ctest-status -v prefix="SKIP in $1: " \
         -f "$root/tests/summary.awk"
     return "$(cat ctest-status)"
@@ -93,9 +93,13 @@ fuzz_suite() { # NAME
     grep -E '^(stat::|Done )' "$work/output"
 }
 
+# Long simulated times under the virtual clock are one thread: nothing for the thread sanitizer.
+one_thread='^(unit_test_(io_keys|rated)'
+one_thread+='|model_test_(determinism|hdd_mix|key_effects|lazy_writer|seeds|sparse|users))$'
+
 case "${1:-}" in
 asan) sanitizer_suite asan cc -fsanitize=address,undefined '^(unit|model|detect)$' 0.25 ;;
-tsan) sanitizer_suite tsan cc -fsanitize=thread '^(unit|model)$' 0.1 ;;
+tsan) sanitizer_suite tsan cc -fsanitize=thread '^(unit|model)$' 0.1 "$one_thread" ;;
 fuzz) fuzz_suite "${2:?name of the fuzz target}" ;;
 *)
     echo "usage: tests/suite.sh asan|tsan|fuzz NAME" >&2
