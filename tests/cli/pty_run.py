@@ -92,6 +92,40 @@ def set_size(fd, lines, columns):
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
+class Player:
+    """Plays what the program writes on the screen."""
+
+    def __init__(self, fd, width):
+        self.fd, self.width, self.screen = fd, width, Screen()
+        self.rest, self.pending, self.wrapped = b"", "", []
+
+    def waits(self, seconds):
+        return bool(select.select([self.fd], [], [], seconds)[0])
+
+    def play(self, seconds):
+        """False: the program has ended."""
+        if not self.waits(seconds):
+            return True
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        if not data:
+            return False
+        self.rest += data
+        try:
+            self.pending += self.rest.decode()
+        except UnicodeDecodeError:
+            return True
+        self.rest = b""
+        for line in re.findall(r"\033\[2K([^\n]*)\n", self.pending):
+            words = re.sub(r"\033\[[0-9;]*m", "", line).rstrip("\r")
+            if len(words) > self.width:
+                self.wrapped.append(words)
+        self.pending = self.screen.feed(self.pending)
+        return True
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("columns", type=int)
@@ -106,35 +140,22 @@ def main():
     if pid == 0:
         os.execvp(sys.argv[split + 1], sys.argv[split + 1:])
     set_size(fd, options.lines, options.columns)
-    screen, rest, seen, stops, wrapped = Screen(), b"", "", 0, []
-    width, last_stop = options.columns, 0.0
-    end = time.monotonic() + 60
-    pending = ""
+    seen, stops, last_stop, end = "", 0, 0.0, time.monotonic() + 60
+    player = Player(fd, options.columns)
+    screen = player.screen
     while time.monotonic() < end:
-        ready, _, _ = select.select([fd], [], [], 0.1)
-        if ready:
-            try:
-                data = os.read(fd, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            rest += data
-            try:
-                pending += rest.decode()
-                rest = b""
-            except UnicodeDecodeError:
-                continue
-            for line in re.findall(r"\033\[2K([^\n]*)\n", pending):
-                words = re.sub(r"\033\[[0-9;]*m", "", line).rstrip("\r")
-                if len(words) > width:
-                    wrapped.append(words)
-            pending = screen.feed(pending)
+        if not player.play(0.1):
+            break
         seen = screen.text()
-        if options.resize_to and screen.drawings >= 2 and width != options.resize_to:
-            width = options.resize_to
-            set_size(fd, options.lines, width)
-            screen.reflow(width)
+        if options.resize_to and screen.drawings >= 2 and player.width != options.resize_to:
+            # Stopped and read out, so that no drawing for the old width comes after the change.
+            os.kill(pid, signal.SIGSTOP)
+            while player.waits(0.1) and player.play(0):
+                pass
+            player.width = options.resize_to
+            set_size(fd, options.lines, player.width)
+            screen.reflow(player.width)
+            os.kill(pid, signal.SIGCONT)
         if options.stop_on and stops == 0 and options.stop_on in seen:
             os.kill(pid, signal.SIGINT)
             stops, last_stop = 1, time.monotonic()
@@ -151,7 +172,7 @@ def main():
     if screen.colour:
         screen.problems.append("a colour was left on")
     if options.resize_to is None:
-        screen.problems += ["wider than the terminal: " + line for line in wrapped]
+        screen.problems += ["wider than the terminal: " + line for line in player.wrapped]
     for problem in screen.problems:
         print(problem)
     sys.exit(99 if screen.problems else os.waitstatus_to_exitcode(status))
