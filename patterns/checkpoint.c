@@ -2,7 +2,8 @@
  * checkpoint.c - the automatic checkpoint of one database.
  *
  * SQL Server runs one when the recovery interval has passed and, in the simple recovery model, when
- * the log is 70 % full.  Frames are the lazy writer's business.
+ * the log is 70 % full; and whenever one is asked for (CHECKPOINT, a backup, a snapshot).  Frames
+ * are the lazy writer's business.
  *
  * Invariant: it has no state and draws nothing, so the view alone decides.  For the sake of the log
  * it runs only where that can give some back: while a long transaction holds the oldest part, it
@@ -64,13 +65,13 @@ static void checkpoint_next(void *state, const struct pattern_view *view, struct
         *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)(REST_NS - since_ns)};
         return;
     }
-    if ((log_pressure(view) && !view->log_held) || left_ns == 0) {
+    if ((log_pressure(view) && !view->log_held) || left_ns == 0 || view->checkpoint_asked) {
         *out = (struct op){.kind = OP_CHECKPOINT};
         return;
     }
     if (left_ns < think_ns)
         think_ns = left_ns;
-    *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)think_ns};
+    *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)think_ns, .until_called = true};
 }
 
 const struct pattern pattern_checkpoint = {

@@ -77,6 +77,7 @@ struct pattern_view {
     bool frames_low;             /* the pool's supply of free frames is low */
     bool frames_wanted;          /* somebody waits for a free frame */
     bool log_space_wanted;       /* somebody waits for log space */
+    bool checkpoint_asked;       /* somebody waits for a checkpoint of its database */
     bool log_held;               /* a checkpoint would give no log space back now */
     uint64_t last_checkpoint_ns; /* end of the last checkpoint */
     uint64_t checkpoint_interval_ns;

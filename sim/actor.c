@@ -26,6 +26,7 @@ void actor_view(struct actor *actor, struct pattern_view *view)
         .frames_wanted = atomic_load(&run->pool.waiting) > 0,
         .log_space_wanted = wal_space_wanted(&database->wal),
         .log_held = !wal_checkpoint_frees(&database->wal),
+        .checkpoint_asked = checkpoint_is_asked(&database->desk),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
         .checkpoint_interval_ns = (uint64_t)run->settings->checkpoint_interval_ns,
     };
@@ -222,6 +223,8 @@ static void actor_finished(struct task *task)
     struct actor *actor = (struct actor *)task;
     if (actor->pattern->cleans)
         pool_set_cleaner(&actor->run->pool, NULL);
+    if (actor->checkpoint && actor->service)
+        checkpoint_desk_serve(&actor->database->desk, NULL);
     run_task_ended(actor->run, !actor->service);
 }
 

@@ -20,6 +20,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,10 @@ struct checkpoint {
     struct database *database;
     struct actor *actor;
     struct lsn begin;
+    enum checkpoint_kind kind;
+    uint64_t ticket;                /* the newest that it serves */
+    uint64_t begun_ns;              /* run clock */
+    struct checkpoint_account done; /* of this one */
     uint64_t wait_position;
     size_t cursor;        /* in the pool's frames */
     unsigned file_cursor; /* flush */
@@ -91,6 +96,7 @@ static enum task_result give_up(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
     pool_wake_frame_waiters(c->database->pool);
+    checkpoint_desk_wake(&c->database->desk);
     if (c->writing || c->flush_state == FLUSH_RUNNING) {
         actor->execute = give_up;
         return TASK_PARK;
@@ -170,6 +176,8 @@ static void gather_finished(struct gather *gather)
     write_pace_returned(&c->pace, gather->count, gather->req.done_ns - gather->req.submit_ns);
     if (gather->result)
         c->failed = gather->result;
+    else
+        c->done.pages += gather->count;
     gather_push(&c->free_gathers, gather);
     task_wake(&actor->task);
 }
@@ -178,6 +186,7 @@ static void gather_send(struct checkpoint *c)
 {
     struct gather *gather = gather_pop(&c->free_gathers);
     c->writing++;
+    c->done.writes++;
     write_pace_sent(&c->pace, gather->count);
     actor_gather_send(c->actor, gather, STREAM_checkpoint_write, gather_finished);
 }
@@ -430,6 +439,36 @@ static enum task_result try_again(struct actor *actor)
     return over ? TASK_DONE : checkpoint_begin(actor);
 }
 
+/* SQL Server's own words (trace flag 3504), in the log. */
+static void tell(const struct checkpoint *c)
+{
+    const struct checkpoint_account *done = &c->done;
+    double seconds = (double)done->ns / NS_PER_S;
+    double per_second = seconds > 0 ? 1 / seconds : 0;
+    run_log(c->actor->run, c->actor->name, EVENT_HERE,
+            "FlushCache: cleaned up %" PRIu64 " bufs with %" PRIu64 " writes in %" PRIu64
+            " ms for db %u:0 (%s); average writes per second: %.2f, average throughput: %.2f "
+            "MB/sec, last target outstanding: %u, avgWriteLatency %" PRIu64,
+            done->pages, done->writes, (uint64_t)(done->ns / NS_PER_MS),
+            c->database->files[0].file.mark.database_id, checkpoint_kind_name(c->kind),
+            (double)done->writes * per_second,
+            (double)(done->pages * PAGE_BYTES) / (1 << 20) * per_second, c->pace.target,
+            (uint64_t)(c->pace.mean_ns / NS_PER_MS));
+}
+
+static void account(struct checkpoint *c)
+{
+    struct checkpoint_account *sum = &c->database->desk.accounts[c->kind];
+    c->done.ns = clock_now_ns(c->actor->run->clock) - c->begun_ns;
+    sum->count++;
+    sum->pages += c->done.pages;
+    sum->writes += c->done.writes;
+    sum->ns += c->done.ns;
+    if (c->done.ns > sum->ns_max)
+        sum->ns_max = c->done.ns;
+    tell(c);
+}
+
 static enum task_result release(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
@@ -445,6 +484,8 @@ static enum task_result release(struct actor *actor)
     wal_release(&database->wal, lsn_position(c->begin));
     atomic_fetch_add(&database->checkpoints, 1);
     relaxed_add(&actor->task.worker->stats.counters.checkpoints, 1);
+    account(c);
+    checkpoint_desk_end(&database->desk, c->ticket);
     return TASK_DONE;
 }
 
@@ -465,7 +506,17 @@ int checkpoint_create(struct actor *actor)
     write_pace_init(&c->pace, run->worker_count, CHECKPOINT_GATHERS * GATHER_PAGES_MAX,
                     version->checkpoint_slow_ms * NS_PER_MS);
     actor->checkpoint = c;
+    if (actor->service)
+        checkpoint_desk_serve(&c->database->desk, &actor->task);
     return 0;
+}
+
+static enum checkpoint_kind kind_of(const struct actor *actor)
+{
+    if (!actor->service)
+        return CHECKPOINT_SHUTDOWN;
+    bool asked = checkpoint_is_asked(&actor->database->desk);
+    return asked ? CHECKPOINT_MANUAL : CHECKPOINT_AUTOMATIC;
 }
 
 enum task_result checkpoint_begin(struct actor *actor)
@@ -477,5 +528,9 @@ enum task_result checkpoint_begin(struct actor *actor)
     c->failed = 0;
     c->pages_only = false;
     c->rewriting = false;
+    c->done = (struct checkpoint_account){.count = 1};
+    c->begun_ns = clock_now_ns(actor->run->clock);
+    c->kind = kind_of(actor);
+    c->ticket = checkpoint_desk_begin(&c->database->desk);
     return actor_go(actor, begin_record);
 }

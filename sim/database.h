@@ -11,6 +11,7 @@
 #ifndef SIM_DATABASE_H
 #define SIM_DATABASE_H
 
+#include "sim/database_checkpoint.h"
 #include "sim/file.h"
 #include "sim/pool.h"
 #include "sim/wal.h"
@@ -56,7 +57,8 @@ struct database {
     struct lsn checkpoint_lsn;            /* its begin record */
     _Atomic uint64_t checkpoints;
     unsigned failed_checkpoints; /* one after another */
-    _Atomic bool in_doubt;       /* a write or flush failed: rewrite.h */
+    struct checkpoint_desk desk;
+    _Atomic bool in_doubt; /* a write or flush failed: rewrite.h */
 };
 
 int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary);

@@ -496,6 +496,23 @@ static json_t *files_json(const struct report *report)
     return files;
 }
 
+/* The complete ones, by what asked for them. */
+static json_t *checkpoints_json(const struct checkpoint_desk *desk)
+{
+    json_t *kinds = json_object();
+    for (enum checkpoint_kind kind = 0; kind < CHECKPOINT_KINDS; kind++) {
+        const struct checkpoint_account *account = &desk->accounts[kind];
+        json_t *object = json_object();
+        put_count(object, "count", account->count);
+        put_count(object, "pages", account->pages);
+        put_count(object, "writes", account->writes);
+        put(object, "seconds", json_real((double)account->ns / NS_PER_S));
+        put(object, "longest_seconds", json_real((double)account->ns_max / NS_PER_S));
+        put(kinds, checkpoint_kind_name(kind), object);
+    }
+    return kinds;
+}
+
 static json_t *databases_json(const struct report *report)
 {
     json_t *databases = json_array();
@@ -509,6 +526,7 @@ static json_t *databases_json(const struct report *report)
                 push(uids, json_integer(report->files[i].uid));
         put(object, "files", uids);
         put_count(object, "checkpoints", atomic_load(&database->checkpoints));
+        put(object, "checkpoint_kinds", checkpoints_json(&database->desk));
         put_count(object, "log_records", database->wal.records);
         put_bool(object, "log_failed", wal_failed(&database->wal));
         push(databases, object);

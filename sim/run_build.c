@@ -233,6 +233,7 @@ static int databases_allocate(struct run *run)
         database->index = i;
         database->pool = &run->pool;
         database->run = &run->identity;
+        checkpoint_desk_init(&database->desk);
         snprintf(database->name, sizeof database->name, "pagestorm%u", i + 1);
         database->files = calloc(count_files(plan, i, false), sizeof *database->files);
         if (!database->files)
@@ -599,6 +600,7 @@ void run_destroy(struct run *run)
     for (unsigned i = 0; i < run->database_count; i++) {
         struct database *database = &run->databases[i];
         wal_free(&database->wal);
+        checkpoint_desk_free(&database->desk);
         for (unsigned j = 0; j < database->file_count; j++)
             data_file_free(&database->files[j]);
         free(database->files);
