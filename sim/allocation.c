@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "verify/syspage_hash.h"
+#include "sim/page_change.h"
 
 static void plan_add(struct allocation *a, uint32_t page_no)
 {
@@ -54,7 +54,7 @@ bool allocation_wanted(const struct data_file *file, uint32_t first_page, uint32
 uint64_t allocation_log_need(size_t sector_bytes)
 {
     uint64_t records = ALLOCATION_PAGES_MAX + ALLOCATION_EXTENTS + 2;
-    return records * log_record_cost(sizeof(struct log_page_change), sector_bytes);
+    return records * log_record_cost(sizeof(struct syspage_change), sector_bytes);
 }
 
 /* ---- changing one system page ---- */
@@ -115,21 +115,14 @@ static int change_locked(struct allocation *a, struct xact *xact, struct frame *
     uint8_t image[PAGE_BYTES];
     memcpy(image, frame->bytes, PAGE_BYTES);
     map_change(a, syspage_kind(page_no, file->primary), page_no, image);
-    struct log_page_change change = {
-        .magic = LOG_CHANGE_MAGIC,
-        .file_uid = file->file.mark.file_uid,
-        .incarnation = file->file.mark.incarnation,
-        .page_no = page_no,
-        .page_count = 1,
-        .generation = frame->generation + 1,
-        .image_xxh3 = syspage_content_xxh3(image),
-    };
-    struct log_record record = {.op = LOG_OP_SET_BITS,
-                                .xact_id = xact->id,
-                                .previous = xact->last,
-                                .head = &change,
-                                .head_bytes = sizeof change,
-                                .payload_bytes = sizeof change};
+    struct page_identity identity = {.file_uid = file->file.mark.file_uid,
+                                     .incarnation = file->file.mark.incarnation,
+                                     .page_no = page_no,
+                                     .generation = frame->generation + 1};
+    struct syspage_change change;
+    struct log_record record = syspage_change_record(&change, &identity, frame->bytes, image);
+    record.xact_id = xact->id;
+    record.previous = xact->last;
     struct lsn lsn;
     int error = wal_append(&file->database->wal, xact, &record, 1, &lsn, task);
     if (error)

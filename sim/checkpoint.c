@@ -30,7 +30,6 @@
 #include "sim/rewrite.h"
 #include "sim/run_errors.h"
 #include "sim/write_pace.h"
-#include "verify/syspage_hash.h"
 
 #define CHECKPOINT_RECORDS 3         /* begin, the boot page's change, end */
 #define FRAMES_PER_TURN    512       /* of the sweep; then the others have their turns */
@@ -112,7 +111,7 @@ static enum task_result give_up(struct actor *actor)
 static enum wal_room room_for_records(struct checkpoint *c)
 {
     struct wal *wal = &c->database->wal;
-    size_t largest = log_record_cost(sizeof(struct log_page_change), wal->sector_bytes);
+    size_t largest = log_record_cost(sizeof(struct syspage_change), wal->sector_bytes);
     return wal_checkpoint_room(wal, CHECKPOINT_RECORDS * largest);
 }
 
@@ -356,23 +355,17 @@ static int end_append(struct checkpoint *c, struct frame *boot, struct task *tas
         return -EIO; /* quarantined: no checkpoint can be recorded any more */
     assert(boot->state == FRAME_CLEAN || boot->state == FRAME_DIRTY); /* only we write it */
     struct file *file = &c->database->files[0].file;
-    struct lsn old = boot_get_checkpoint(boot->bytes);
-    boot_set_checkpoint(boot->bytes, c->begin);
-    struct log_page_change change = {
-        .magic = LOG_CHANGE_MAGIC,
-        .file_uid = file->mark.file_uid,
-        .incarnation = file->mark.incarnation,
-        .page_no = BOOT_PAGE,
-        .page_count = 1,
-        .generation = boot->generation + 1,
-        .image_xxh3 = syspage_content_xxh3(boot->bytes),
-    };
+    uint8_t image[PAGE_BYTES];
+    memcpy(image, boot->bytes, PAGE_BYTES);
+    boot_set_checkpoint(image, c->begin);
+    struct page_identity identity = {.file_uid = file->mark.file_uid,
+                                     .incarnation = file->mark.incarnation,
+                                     .page_no = BOOT_PAGE,
+                                     .generation = boot->generation + 1};
+    struct syspage_change change;
     uint8_t payload[LOG_MARK_BYTES] = "PSCE";
     struct log_record records[2] = {
-        {.op = LOG_OP_SET_BITS,
-         .head = &change,
-         .head_bytes = sizeof change,
-         .payload_bytes = sizeof change},
+        syspage_change_record(&change, &identity, boot->bytes, image),
         {.op = LOG_OP_END_CHECKPOINT,
          .head = payload,
          .head_bytes = sizeof payload,
@@ -380,10 +373,9 @@ static int end_append(struct checkpoint *c, struct frame *boot, struct task *tas
     };
     struct lsn lsn;
     int error = wal_append(&c->database->wal, NULL, records, 2, &lsn, task);
-    if (error) {
-        boot_set_checkpoint(boot->bytes, old);
+    if (error)
         return error;
-    }
+    memcpy(boot->bytes, image, PAGE_BYTES);
     boot->generation++;
     frame_mark_dirty(c->database->pool, boot, lsn);
     c->wait_position = lsn_position(lsn);

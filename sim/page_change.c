@@ -1,6 +1,10 @@
 /* page_change.c - see page_change.h. */
 #include "sim/page_change.h"
 
+#include <assert.h>
+
+#include "verify/syspage_hash.h"
+
 static uint32_t payload_of(uint32_t log_bytes)
 {
     uint32_t smallest = sizeof(struct log_page_change);
@@ -39,6 +43,19 @@ static struct log_page_change change_of(const struct page_identity *first, uint3
         .page_count = page_count,
         .generation = first->generation,
     };
+}
+
+struct log_record syspage_change_record(struct syspage_change *change,
+                                        const struct page_identity *identity, const void *before,
+                                        const void *after)
+{
+    size_t bytes = syspage_delta_make(before, after, change->delta, sizeof change->delta);
+    assert(bytes <= sizeof change->delta); /* its makers change no more in one go */
+    change->change = change_of(identity, 1);
+    change->change.image_xxh3 = syspage_content_xxh3(after);
+    bytes += sizeof change->change;
+    return (struct log_record){
+        .op = LOG_OP_SET_BITS, .head = change, .head_bytes = bytes, .payload_bytes = bytes};
 }
 
 int page_change_log(struct wal *wal, struct xact *xact, const struct page_identity *identity,

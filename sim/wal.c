@@ -105,6 +105,7 @@ static void vlf_activate(struct wal *wal, size_t index)
 static void vlf_next(struct wal *wal)
 {
     size_t index = wal->head;
+    head_vlf(wal)->used_bytes = wal->head_used_bytes;
     do {
         index = (index + 1) % wal->vlf_count;
         assert(index != wal->head); /* reservations guarantee a free VLF */
@@ -229,15 +230,23 @@ static bool headroom_suffices(struct wal *wal, const struct log_record *records,
     return free_bytes(wal) >= wal->reserved_bytes + cost;
 }
 
-/* Would a checkpoint give a VLF back?  Not the head, nor what an active transaction needs. */
-static bool checkpoint_frees(struct wal *wal)
+static uint32_t oldest_fseq_in_use(const struct wal *wal)
 {
-    uint32_t head = head_vlf(wal)->header.fseq, oldest = head;
+    uint32_t oldest = wal->vlfs[wal->head].header.fseq;
     for (size_t i = 0; i < wal->vlf_count; i++)
         if (wal->vlfs[i].in_use && wal->vlfs[i].header.fseq < oldest)
             oldest = wal->vlfs[i].header.fseq;
+    return oldest;
+}
+
+/* Would a checkpoint give a VLF back?  Not the head, nor what an active transaction or a backup
+ * needs. */
+static bool checkpoint_frees(struct wal *wal)
+{
+    uint32_t oldest = oldest_fseq_in_use(wal);
     bool held = wal->oldest && wal->oldest->begin_position >> 32 <= oldest;
-    return oldest < head && !held;
+    held |= wal_hold_position(wal) >> 32 <= oldest;
+    return oldest < head_vlf(wal)->header.fseq && !held;
 }
 
 bool wal_checkpoint_frees(struct wal *wal)
@@ -253,7 +262,7 @@ enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes)
     pthread_mutex_lock(&wal->lock);
     uint64_t needed = checkpoint_frees(wal) ? bytes : 2 * bytes;
     bool room = free_bytes(wal) >= wal->reserved_bytes + needed;
-    bool transactions = wal->oldest || wal->reserved_bytes > 0;
+    bool transactions = wal->oldest || wal->reserved_bytes > 0 || wal->holds;
     pthread_mutex_unlock(&wal->lock);
     if (room)
         return WAL_ROOM;
@@ -325,14 +334,8 @@ uint64_t wal_oldest_active(struct wal *wal)
 void wal_release(struct wal *wal, uint64_t min_position)
 {
     pthread_mutex_lock(&wal->lock);
-    if (wal->oldest && wal->oldest->begin_position < min_position)
-        min_position = wal->oldest->begin_position;
-    for (size_t i = 0; i < wal->vlf_count; i++) {
-        struct wal_vlf *vlf = &wal->vlfs[i];
-        if (i != wal->head && vlf->in_use && vlf->header.fseq < min_position >> 32)
-            vlf->in_use = false;
-    }
-    wait_list_wake_all(&wal->space_waiters);
+    wal->checkpoint_position = min_position;
+    wal_release_locked(wal);
     pthread_mutex_unlock(&wal->lock);
 }
 
@@ -431,6 +434,7 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
     pthread_mutex_lock(&wal->lock);
     vlf_activate(wal, 0);
     atomic_store(&wal->durable_end, 0);
+    wal->checkpoint_position = (uint64_t)wal->vlfs[0].header.fseq << 32;
     pthread_mutex_unlock(&wal->lock);
     task_start(&wal->writer);
     return 0;

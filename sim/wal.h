@@ -40,8 +40,9 @@
 
 struct wal_vlf {
     struct vlf_header header;
-    uint64_t blocks; /* sealed in the present use */
-    bool in_use;     /* holds records at or after MinLSN, or is the head */
+    uint64_t blocks;     /* sealed in the present use */
+    uint64_t used_bytes; /* once it is not the head any more: header and blocks */
+    bool in_use;         /* holds records at or after MinLSN, or is the head */
 };
 
 enum log_buffer_state {
@@ -75,6 +76,22 @@ struct xact {
     struct lsn last;              /* its newest record */
     uint64_t reserved_bytes;      /* left of its reservation */
     struct xact *previous, *next; /* active transactions in order of begin */
+};
+
+/* The log from here on stays although no transaction or checkpoint needs it: for a backup. */
+struct wal_hold {
+    uint64_t position;
+    bool held;
+    struct wal_hold *next;
+};
+
+/* A piece of durable log that lies in one VLF: whole blocks, which stay while they are held. */
+struct wal_span {
+    struct file *file;
+    uint64_t offset;   /* in the file */
+    uint64_t bytes;    /* at least one block */
+    uint64_t position; /* of the first block */
+    uint8_t parity;
 };
 
 struct wal_waiter {
@@ -119,6 +136,9 @@ struct wal {
     uint64_t capacity_bytes; /* free space of an empty log */
     uint64_t usable_bytes;   /* free space that is certain when only the head VLF is in use */
     struct xact *oldest, *newest;
+    uint64_t checkpoint_position; /* of the last complete one's begin: older records are not needed
+                                     by it */
+    struct wal_hold *holds;
     uint64_t next_xact_id;
     struct task writer; /* the log writer */
     _Atomic bool failed;
@@ -183,6 +203,16 @@ enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes);
 void wal_release(struct wal *wal, uint64_t min_position);
 /* Would a checkpoint give a VLF back?  Not while an active transaction began in the oldest one. */
 bool wal_checkpoint_frees(struct wal *wal);
+/* Hold the log from MinLSN (last checkpoint, oldest active transaction) on; returns that position.
+ */
+uint64_t wal_hold(struct wal *wal, struct wal_hold *hold);
+/* Hold it from a later position only, or (UINT64_MAX) not any more: what nobody else needs is given
+ * back. */
+void wal_hold_move(struct wal *wal, struct wal_hold *hold, uint64_t position);
+/* Is a hold all that keeps VLFs from being used again? */
+bool wal_is_held_back(struct wal *wal);
+/* The durable log at a held position; false when there is none yet. */
+bool wal_durable_span(struct wal *wal, uint64_t position, struct wal_span *span);
 unsigned wal_used_permille(struct wal *wal);
 bool wal_space_wanted(struct wal *wal);
 /* Most bytes a transaction may reserve (half the usable log). */
@@ -198,5 +228,9 @@ uint64_t wal_live_blocks(const struct wal *wal);
 enum task_result wal_writer_step(struct task *task);
 void wal_seal_open(struct wal *wal);
 uint64_t wal_open_position(const struct wal *wal); /* of the block that is being filled */
+
+/* wal_hold.c, under the lock. */
+uint64_t wal_hold_position(const struct wal *wal); /* the oldest; UINT64_MAX: none */
+void wal_release_locked(struct wal *wal);
 
 #endif
