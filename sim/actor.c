@@ -13,13 +13,26 @@
 
 /* ---- the view ---- */
 
+/* A pattern sees sizes that do not change while it thinks. */
+static void view_files(struct actor *actor)
+{
+    struct run *run = actor->run;
+    unsigned now = atomic_load(&run->size_changes);
+    if (actor->files_as_of == now)
+        return;
+    for (unsigned i = 0; i < run->file_count; i++)
+        actor->files[i].size_pages = run->files[i]->file.size_pages;
+    actor->files_as_of = now;
+}
+
 void actor_view(struct actor *actor, struct pattern_view *view)
 {
     struct run *run = actor->run;
+    view_files(actor);
     struct database *database = actor->database ? actor->database : &run->databases[0];
     *view = (struct pattern_view){
         .now_ns = clock_now_ns(run->clock),
-        .files = run->pattern_files,
+        .files = actor->files,
         .file_count = run->file_count,
         .log_used_permille = wal_used_permille(&database->wal),
         .frames_low = pool_is_low(&run->pool),
@@ -97,8 +110,17 @@ static enum task_result compute_begin(struct actor *actor)
     return actor->op.compute_cycles > 0 ? TASK_AGAIN : TASK_DONE;
 }
 
+/* Kinds of op that name a data file use it from their begin to their end. */
+static void op_use_file(struct actor *actor)
+{
+    enum op_kind kind = actor->op.kind;
+    if (kind == OP_UPDATE || kind == OP_AUDIT || kind == OP_READ_AHEAD || kind == OP_BULK)
+        file_use_begin(&actor->use, actor->run->files[actor->op.file]);
+}
+
 static enum task_result op_begin(struct actor *actor)
 {
+    op_use_file(actor);
     switch (actor->op.kind) {
     case OP_UPDATE:
         return transaction_begin(actor);
@@ -185,6 +207,7 @@ static void arrival_end(struct actor *actor)
 static void op_end(struct actor *actor)
 {
     actor->execute = NULL;
+    file_use_end(&actor->use);
     if (actor->begun_ns)
         arrival_end(actor);
 }
@@ -285,10 +308,12 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
     const void *settings =
         pattern->section ? profile_section(profile, pattern->section->name) : NULL;
     actor->state = calloc(1, pattern->state_size(settings));
+    actor->files = calloc(run->file_count, sizeof *actor->files);
     if (pattern->audits)
         actor->audit.buffer = aligned_alloc(4096, AUDIT_PAGES_MAX * PAGE_BYTES);
-    if (!actor->state || (pattern->audits && !actor->audit.buffer))
+    if (!actor->state || !actor->files || (pattern->audits && !actor->audit.buffer))
         return -ENOMEM;
+    memcpy(actor->files, run->pattern_files, run->file_count * sizeof *actor->files);
     pattern->init(actor->state, settings, run->config.plan->seed, number);
     int error = page_reader_init(&actor->reader, run, &actor->task, actor->name);
     if (!error)
@@ -318,11 +343,13 @@ void actor_free(struct actor *actor)
     page_reader_free(&actor->reader);
     free(actor->audit.buffer);
     free(actor->state);
+    free(actor->files);
     free(actor->checkpoint);
     free(actor->lazy);
     frame_check_free(actor);
     actor->audit.buffer = NULL;
     actor->state = NULL;
+    actor->files = NULL;
     actor->checkpoint = NULL;
     actor->lazy = NULL;
 }

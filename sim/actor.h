@@ -13,6 +13,7 @@
 
 #include "sim/arrivals.h"
 #include "sim/bulk_update.h"
+#include "sim/database_use.h"
 #include "sim/page_read.h"
 #include "sim/page_scan.h"
 #include "sim/run.h"
@@ -70,10 +71,13 @@ struct actor {
     struct database *database; /* per_database patterns */
     bool service;              /* runs until the last user has ended (checkpoint) */
     struct op op;
-    executor_step execute;     /* NULL between ops */
-    struct arrivals *arrivals; /* open loop: a slot that serves these; else NULL */
-    uint64_t begun_ns;         /* when the arrival op began; 0 = it waits, or there is none */
-    bool slot_was_free;        /* it waited for its time, not for this slot */
+    executor_step execute;      /* NULL between ops */
+    struct arrivals *arrivals;  /* open loop: a slot that serves these; else NULL */
+    uint64_t begun_ns;          /* when the arrival op began; 0 = it waits, or there is none */
+    bool slot_was_free;         /* it waited for its time, not for this slot */
+    struct pattern_file *files; /* of the view: their sizes at one moment */
+    unsigned files_as_of;       /* run->size_changes of that moment */
+    struct file_use use;        /* of the data file that the op works on */
     struct wal_waiter waiter;
     struct page_reader reader;
     struct page_scan scan; /* of patterns with pages_at_once */

@@ -15,11 +15,13 @@ size_t syspage_count_of(uint32_t size_pages, bool primary)
 
 int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary)
 {
+    if (file->capacity_pages < file->file.size_pages)
+        file->capacity_pages = file->file.size_pages;
     file->database = database;
     file->index = index;
     file->primary = primary;
     pthread_mutex_init(&file->lock, NULL);
-    file->syspage_capacity = syspage_count_of(file->file.size_pages, primary);
+    file->syspage_capacity = syspage_count_of(file->capacity_pages, primary);
     file->syspages = calloc(file->syspage_capacity, sizeof *file->syspages);
     return file->syspages ? 0 : -ENOMEM;
 }

@@ -19,6 +19,22 @@
 #define DATABASE_NAME_MAX 32
 #define BOOT_PAGE         9
 
+/* Who uses a data file at present, by epochs: database_use.h. */
+struct file_users {
+    _Atomic unsigned epoch; /* 0 or 1: of those who begin now */
+    _Atomic uint32_t count[2];
+    _Atomic(struct task *) drainer; /* woken when an epoch is empty; NULL: nobody waits */
+};
+
+/* Who may change the sizes of a database's files: database_use.h. */
+struct size_rights {
+    pthread_mutex_t lock;
+    struct task *changer;      /* changes a size now, or NULL */
+    unsigned shrink_forbidden; /* how many forbid it */
+    bool shrinking;            /* what the changer does */
+    struct wait_list waiters;
+};
+
 /* A system page that exists. */
 struct syspage {
     uint32_t page_no;
@@ -34,6 +50,10 @@ struct data_file {
     struct file file;
     unsigned index; /* in the run's data files: what patterns see */
     struct database *database;
+    /* What it may grow to: ledger, frames and tables are made for that.  Before data_file_init;
+     * less than the size: it never grows. */
+    uint32_t capacity_pages;
+    struct file_users users;  /* database_use.h */
     bool primary;             /* has the boot page */
     bool sparse;              /* pages are not allocated beforehand */
     pthread_mutex_t lock;     /* of syspages and their images */
@@ -58,7 +78,8 @@ struct database {
     _Atomic uint64_t checkpoints;
     unsigned failed_checkpoints; /* one after another */
     struct checkpoint_desk desk;
-    _Atomic bool in_doubt; /* a write or flush failed: rewrite.h */
+    _Atomic bool in_doubt;    /* a write or flush failed: rewrite.h */
+    struct size_rights sizes; /* database_use.h */
 };
 
 int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary);

@@ -28,7 +28,8 @@ struct file {
     struct io_target target;
     char *path;            /* absolute */
     struct file_mark mark; /* what page 0 carries */
-    uint32_t size_pages;
+    /* Pages that may be used.  Of a data file it changes while it is used: database_use.h. */
+    _Atomic uint32_t size_pages;
     uint64_t device, inode;
     bool direct;        /* O_DIRECT in effect */
     bool created_by_us; /* never-written space must read as zeros */

@@ -133,6 +133,9 @@ static enum task_result read_step(struct actor *actor)
 static enum task_result check_disk(struct actor *actor)
 {
     struct frame_check *check = actor->frame_check;
+    file_use_begin(&actor->use, check->file);
+    if (check->page_no >= check->file->file.size_pages) /* the file has shrunk meanwhile */
+        return TASK_DONE;
     page_read_start(&actor->reader, check->file, check->page_no, check->disk, STREAM_audit_read);
     return read_step(actor);
 }

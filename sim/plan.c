@@ -111,6 +111,9 @@ static int add_file(struct planner *p, const struct file_settings *file)
         .database = p->plan->database_count,
         .size_bytes = bytes,
         .max_bytes = max < bytes ? bytes : max,
+        .increment_bytes =
+            file->log_file ? 0 : (uint64_t)file->increment_bytes / GRAIN_BYTES * GRAIN_BYTES,
+        .shrinkable = file->shrinkable && !file->log_file,
         .sparse = file->sparse && !file->log_file,
     };
     if (!p->plan->files[p->plan->file_count - 1].sparse) /* that gets system pages only */

@@ -72,8 +72,16 @@ struct plan_file {
     unsigned database; /* 0-based, dense */
     uint64_t size_bytes;
     uint64_t max_bytes;
+    uint64_t increment_bytes; /* by which it grows; 0: never */
+    bool shrinkable;
     bool sparse;
 };
+/* What the file may reach. */
+static inline uint64_t plan_file_capacity(const struct plan_file *file)
+{
+    return file->increment_bytes && file->max_bytes > file->size_bytes ? file->max_bytes
+                                                                       : file->size_bytes;
+}
 
 struct plan {
     struct plan_file *files; /* data files before the log of each database, databases in order */

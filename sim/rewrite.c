@@ -1,6 +1,7 @@
 /* rewrite.c - see rewrite.h. */
 #include "sim/rewrite.h"
 
+#include "sim/database_use.h"
 #include "verify/ledger.h"
 
 enum rewritten { REWRITE_DIRTY, REWRITE_ABSENT, REWRITE_BUSY };
@@ -66,9 +67,16 @@ bool rewrite_step(struct database *database, struct rewrite *at)
 {
     for (; at->file < database->file_count; at->file++, at->page_no = 0) {
         struct data_file *file = &database->files[at->file];
-        for (; at->page_no < file->file.size_pages; at->page_no++)
-            if (!rewrite_page(file, at->page_no))
-                return false;
+        bool all = true;
+        struct file_use use = {0};
+        file_use_begin(&use, file);
+        while (all && at->page_no < file->file.size_pages) {
+            all = rewrite_page(file, at->page_no);
+            at->page_no += all;
+        }
+        file_use_end(&use);
+        if (!all)
+            return false;
     }
     return true;
 }

@@ -87,8 +87,9 @@ struct run {
     unsigned database_count;
     struct data_file **files; /* all data files; uid order is files of database 0, its log, ... */
     unsigned file_count;
-    struct pattern_file *pattern_files;
-    unsigned files_made;        /* of the plan's files, in order */
+    struct pattern_file *pattern_files; /* their sizes at the start; actors have their own copies */
+    _Atomic unsigned size_changes;      /* data files that grew or shrank so far */
+    unsigned files_made;                /* of the plan's files, in order */
     struct drive_level *drives; /* below the plan's files when they were made; NULL: a model */
     uint64_t drives_ns;         /* run clock */
     char *evidence_dir;

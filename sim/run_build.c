@@ -11,6 +11,7 @@
 #include "config/sql_server_version.h"
 #include "sim/actor.h"
 #include "sim/boot_id.h"
+#include "sim/database_use.h"
 #include "sim/engine_choice.h"
 #include "sim/evidence.h"
 #include "sim/exit_code.h"
@@ -99,7 +100,7 @@ static int pool_make(struct run *run)
     size_t system = 0;
     for (unsigned i = 0; i < plan->file_count; i++)
         if (!plan->files[i].is_log)
-            system += syspage_count_of((uint32_t)(plan->files[i].size_bytes / PAGE_BYTES),
+            system += syspage_count_of((uint32_t)(plan_file_capacity(&plan->files[i]) / PAGE_BYTES),
                                        is_primary(plan, i));
     size_t frames = plan->pool_bytes / PAGE_BYTES;
     int error = pool_create(&run->pool, frames, system);
@@ -234,6 +235,7 @@ static int databases_allocate(struct run *run)
         database->pool = &run->pool;
         database->run = &run->identity;
         checkpoint_desk_init(&database->desk);
+        size_rights_init(&database->sizes);
         snprintf(database->name, sizeof database->name, "pagestorm%u", i + 1);
         database->files = calloc(count_files(plan, i, false), sizeof *database->files);
         if (!database->files)
@@ -311,6 +313,7 @@ static int file_make(struct run *run, unsigned index)
                     outstanding_max(run));
     if (!planned->is_log) {
         data->sparse = planned->sparse;
+        data->capacity_pages = (uint32_t)(plan_file_capacity(planned) / PAGE_BYTES);
         run->files[run->file_count++] = data;
     }
     database->file_count += !planned->is_log;
@@ -335,14 +338,14 @@ static int ledger_make(struct run *run)
     for (unsigned i = 0; i < plan->file_count; i++) {
         const struct plan_file *planned = &plan->files[i];
         struct database *database = &run->databases[planned->database];
-        struct file *file =
-            planned->is_log ? &database->log : &run_file_by_uid(run, (uint16_t)(i + 1))->file;
+        struct data_file *data = planned->is_log ? NULL : run_file_by_uid(run, (uint16_t)(i + 1));
+        struct file *file = data ? &data->file : &database->log;
         specs[i] = (struct ledger_file_spec){
             .incarnation = file->mark.incarnation,
             .file_id = file->mark.file_id,
             .database_id = file->mark.database_id,
             .kind = planned->is_log ? FILE_KIND_LOG : FILE_KIND_DATA,
-            .capacity_pages = planned->is_log ? 0 : file->size_pages,
+            .capacity_pages = data ? data->capacity_pages : 0,
             .path = file->path,
         };
     }
@@ -604,6 +607,7 @@ void run_destroy(struct run *run)
         for (unsigned j = 0; j < database->file_count; j++)
             data_file_free(&database->files[j]);
         free(database->files);
+        size_rights_free(&database->sizes);
         file_close(&database->log);
     }
     files_remove(run);
