@@ -1,95 +1,115 @@
-/*
- * preset.c - the table of presets; see preset.h.
- *
- * oltp is one SQL Server virtual machine as Microsoft's VM Fleet models it: 1,500 data I/Os of 8
- * KiB a second, 70 % reads, 95 % of them in 5 % of the space and 4 % in the next 10 %, and 300 log
- * writes a second of 32 KiB.  As transactions: 300 a second, 3.5 pages read, 1.5 of them updated,
- * and log records of 21.5 KiB on average: 1.5 of them and two marks are 32 KiB.  One transaction in
- * a hundred rolls back, as in SQLIOSim.  15 read-aheads of 64 KiB a second are the 1 % of
- * sequential reads of SPEC's database load.
- */
+/* preset.c - finding, applying and describing presets; see preset.h. */
 #include "config/preset.h"
 
+#include <assert.h>
+#include <string.h>
 #include <strings.h>
 
-#include "config/wrap.h"
+#include "config/nearest.h"
+#include "config/sizes.h"
+#include "config/source.h"
+#include "config/units.h"
 
-#define WIDTH  80
 #define INDENT 4
-
-static const struct preset_setting oltp_settings[] = {
-    {"CONFIG", "RatedWarmUp", "60"},
-    {"CONFIG", "RatedDuration", "300"},
-    {"CONFIG", "TestCycleDuration", "0"},
-    {"CONFIG", "CacheHitRatio", "0"}, /* a page access is a disk read: the rates are the disk's */
-    {"RandomUser", "UserCount", "64"},
-    {"RandomUser", "RatePerSecond", "300"},
-    {"RandomUser", "ReadsPerTransaction", "3.5"},
-    {"RandomUser", "UpdatesPerTransaction", "1.5"},
-    {"RandomUser", "Skew", "95/5,4/10"},
-    {"RandomUser", "MinLogPerBuffer", "16384"},
-    {"RandomUser", "MaxLogPerBuffer", "26624"},
-    {"RandomUser", "RollbackChance", "100"},
-    {"ReadAheadUser", "UserCount", "4"},
-    {"ReadAheadUser", "RatePerSecond", "15"},
-    {"ReadAheadUser", "BuffersRAMin", "8"}, /* 64 KiB */
-    {"ReadAheadUser", "BuffersRAMax", "8"},
-    {"BulkUpdateUser", "UserCount", "0"},
-    {"AuditUser", "UserCount", "1"},
-    {"AuditUser", "BuffersValidated", "64"},
-    {"AuditUser", "DelayAfterCycles", "1"},
-    {"AuditUser", "AuditDelay", "200"},
-    {"CpuIdleUser", "DiskShare", "0"}, /* in memory alone: no reads that nobody asked for */
-    {NULL, NULL, NULL},
-};
-
-static const struct preset oltp = {
-    .name = "oltp",
-    .help =
-        "One busy SQL Server: 300 transactions a second arrive, with 1,050 page reads, 450 page "
-        "updates and 300 log writes of 32 KiB a second (1,500 data IOPS; --need N scales all "
-        "of them). 60 s of warm-up, 300 s judged, no stress phase.",
-    .settings = oltp_settings,
-};
-
-const struct preset *const presets[] = {&oltp};
-const size_t presets_count = sizeof(presets) / sizeof(presets[0]);
 
 const struct preset *preset_by_name(const char *name)
 {
     for (size_t i = 0; i < presets_count; i++) {
-        if (strcasecmp(presets[i]->name, name) == 0) {
-            return presets[i];
+        if (strcasecmp(presets[i].name, name) == 0) {
+            return &presets[i];
         }
     }
     return NULL;
 }
 
-int preset_apply(const struct preset *preset, struct profile *profile)
+const char *preset_nearest(const char *name)
 {
-    struct opt_where where = {.source = "preset"};
-    int first = 0;
+    struct nearest nearest;
 
-    for (const struct preset_setting *s = preset->settings; s->section != NULL; s++) {
-        int rc = profile_set(profile, s->section, s->key, s->value, where);
-        first = first != 0 ? first : rc;
+    nearest_init(&nearest, name);
+    for (size_t i = 0; i < presets_count; i++) {
+        nearest_offer(&nearest, presets[i].name);
     }
-    return first;
+    return nearest_name(&nearest);
 }
 
-void presets_print(FILE *out)
+int preset_apply(const struct preset *preset, struct profile *profile)
+{
+    char name[OPT_TEXT_MAX];
+
+    snprintf(name, sizeof(name), "preset %s", preset->name);
+    return source_ini_text(profile, name, preset->text, strlen(preset->text));
+}
+
+/* ---- description ---- */
+
+/* The comment that the file begins with, as text: its first line as a heading. */
+static void print_comment(const char *text, FILE *out)
+{
+    for (const char *line = text; *line == ';'; line += strcspn(line, "\n") + 1) {
+        const char *begin = line + 1 + (line[1] == ' ');
+        int length = (int)strcspn(begin, "\n");
+        int indent = line == text || length == 0 ? 0 : INDENT;
+        fprintf(out, "%*s%.*s\n", indent, "", length, begin);
+    }
+}
+
+static void print_sizes(const struct profile *profile, FILE *out)
+{
+    const struct sizes_settings *sizes = profile_section(profile, sizes_section.name);
+    char data[UNITS_TEXT_MAX], least[UNITS_TEXT_MAX], share[UNITS_TEXT_MAX];
+    char log[UNITS_TEXT_MAX], log_most[UNITS_TEXT_MAX], pool[UNITS_TEXT_MAX];
+
+    if (profile_file_count(profile) > 0) {
+        fprintf(out, "%*sSizes    as its [FileN] sections say\n", INDENT, "");
+        return;
+    }
+    units_human_size(sizes->data_bytes, data, sizeof(data));
+    units_human_size(sizes->data_bytes_min, least, sizeof(least));
+    units_human_hundredths(sizes->data_share, share, sizeof(share));
+    units_human_hundredths(sizes->log_share, log, sizeof(log));
+    units_human_size(sizes->log_bytes_max, log_most, sizeof(log_most));
+    units_human_hundredths(sizes->pool_share, pool, sizeof(pool));
+    fprintf(out,
+            "%*sSizes    data %s, at most %s of the free space, at least %s;\n"
+            "%*s         log %s of the data up to %s; pool %s of the data\n",
+            INDENT, "", data, share, least, INDENT, "", log, log_most, pool);
+}
+
+static void print_time(const struct profile *profile, FILE *out)
+{
+    const struct config_settings *settings = profile_config(profile);
+    char warm_up[UNITS_TEXT_MAX], rated[UNITS_TEXT_MAX], stress[UNITS_TEXT_MAX];
+
+    units_human_duration(settings->rated_warm_up_ns, warm_up, sizeof(warm_up));
+    units_human_duration(settings->rated_duration_ns, rated, sizeof(rated));
+    units_human_duration(settings->test_cycle_duration_ns, stress, sizeof(stress));
+    fprintf(out, "%*sTime     ", INDENT, "");
+    if (settings->rated_duration_ns > 0) {
+        fprintf(out, "%s of warm-up and %s judged%s", warm_up, rated,
+                settings->test_cycle_duration_ns > 0 ? ", then " : "; ");
+    }
+    if (settings->test_cycle_duration_ns > 0) {
+        fprintf(out, "%s of load; ", stress);
+    }
+    fputs("then every page is read back\n", out);
+}
+
+void presets_print(struct profile *(*profile_new)(void), FILE *out)
 {
     for (size_t i = 0; i < presets_count; i++) {
-        const char *section = "";
+        struct profile *profile = profile_new();
+        int rc = preset_apply(&presets[i], profile);
 
-        fprintf(out, "%s%s\n%*s", i > 0 ? "\n" : "", presets[i]->name, INDENT, "");
-        wrap_print(out, presets[i]->help, INDENT, INDENT, WIDTH);
-        for (const struct preset_setting *s = presets[i]->settings; s->section != NULL; s++) {
-            if (section != s->section) {
-                fprintf(out, "%*s[%s]\n", INDENT, "", s->section);
-            }
-            section = s->section;
-            fprintf(out, "%*s%s=%s\n", INDENT, "", s->key, s->value);
+        assert(rc == 0);
+        rc = profile_finish(profile);
+        assert(rc == 0);
+        if (i > 0) {
+            fputc('\n', out);
         }
+        print_comment(presets[i].text, out);
+        print_sizes(profile, out);
+        print_time(profile, out);
+        profile_free(profile);
     }
 }

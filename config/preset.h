@@ -1,8 +1,11 @@
 /*
- * preset.h - named loads: lists of settings that come before everything the user sets.
+ * preset.h - named loads: configuration files that are built in.
  *
- * A preset is a row of the table in preset.c.  With --preset it lies below the configuration file;
- * the rated phase of a run without one uses `oltp` for its actors alone (profile_rate_by).
+ * A preset is samples/<name>.ini and a line of presets.def; the build puts the text into the
+ * program.  With --preset it lies below the configuration file; the rated phase of a run without
+ * one uses `oltp` for its actors alone (profile_rate_by).
+ *
+ * The comment at the top of the file says what it is, line by line as `config --presets` prints it.
  * Threads: const data.
  */
 #ifndef CONFIG_PRESET_H
@@ -10,24 +13,22 @@
 
 #include "config/profile.h"
 
-struct preset_setting {
-    const char *section, *key, *value;
-};
-
 struct preset {
     const char *name;
-    const char *help;                      /* one or two sentences: what load, where from */
-    const struct preset_setting *settings; /* ends with a NULL section */
+    const char *text; /* the file; zero-terminated */
 };
 
-extern const struct preset *const presets[];
+extern const struct preset presets[]; /* in the order of presets.def */
 extern const size_t presets_count;
 
 /* Any case; NULL if unknown. */
 const struct preset *preset_by_name(const char *name);
-/* Set everything; 0, or -errno with diagnostics when the table names what does not exist. */
+/* The name nearest to what was meant, or NULL. */
+const char *preset_nearest(const char *name);
+/* Set everything; 0, or -errno with diagnostics when the text names what does not exist. */
 int preset_apply(const struct preset *preset, struct profile *profile) OPT_CHECK;
-/* Name, help and settings of all, in 80 columns. */
-void presets_print(FILE *out);
+/* What each is, its sizes and its time, in 80 columns.  profile_new: an empty profile with all
+ * sections, which is freed here. */
+void presets_print(struct profile *(*profile_new)(void), FILE *out);
 
 #endif

@@ -15,6 +15,7 @@
 #include "config/alloc.h"
 #include "config/nearest.h"
 #include "config/profile_private.h"
+#include "config/sizes.h"
 #include "config/thresholds.h"
 
 #define FILE_NUMBER_DIGITS_MAX 6 /* [File999999]; far above PROFILE_FILES_MAX */
@@ -42,11 +43,20 @@ static void section_init(struct section_state *state, const struct opt_section *
     opt_section_defaults(section, state->settings);
 }
 
+/* What comes after the sections of the actors. */
+static const struct opt_section *const tail_sections[] = {&sizes_section, &thresholds_section};
+#define TAIL_COUNT (sizeof(tail_sections) / sizeof(tail_sections[0]))
+
+size_t profile_actor_section_count(const struct profile *profile)
+{
+    return profile->section_count - 1 - later_sections_count - TAIL_COUNT;
+}
+
 struct profile *profile_create(const struct opt_section *const *sections, size_t count)
 {
     struct profile *profile = alloc_zeroed(1, sizeof(*profile));
 
-    profile->section_count = 1 + count + later_sections_count + 1;
+    profile->section_count = 1 + count + later_sections_count + TAIL_COUNT;
     profile->sections = alloc_zeroed(profile->section_count, sizeof(*profile->sections));
     section_init(&profile->sections[0], &config_section);
     for (size_t i = 0; i < count; i++) {
@@ -55,7 +65,9 @@ struct profile *profile_create(const struct opt_section *const *sections, size_t
     for (size_t i = 0; i < later_sections_count; i++) {
         section_init(&profile->sections[1 + count + i], later_sections[i]);
     }
-    section_init(&profile->sections[profile->section_count - 1], &thresholds_section);
+    for (size_t i = 0; i < TAIL_COUNT; i++) {
+        section_init(&profile->sections[profile->section_count - TAIL_COUNT + i], tail_sections[i]);
+    }
     return profile;
 }
 

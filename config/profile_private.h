@@ -50,6 +50,8 @@ struct profile {
 
 #define PROFILE_REPEATED_MAX 5 /* repeated settings that are warned of one by one */
 
+/* Sections of actors, those after [CONFIG]. */
+size_t profile_actor_section_count(const struct profile *profile);
 /* Position of a row in its table: index into keys. */
 size_t profile_row(const struct opt_section *section, const struct opt *opt);
 /* The copy of text that lives as long as the profile. */

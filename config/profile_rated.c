@@ -14,7 +14,7 @@
 /* All defaults, for the same sections. */
 static struct profile *profile_create_like(const struct profile *profile)
 {
-    size_t count = profile->section_count - 2 - later_sections_count; /* [CONFIG], [Thresholds] */
+    size_t count = profile_actor_section_count(profile);
     const struct opt_section **sections = alloc_zeroed(count + 1, sizeof(*sections));
 
     for (size_t i = 0; i < count; i++) {

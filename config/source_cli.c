@@ -455,7 +455,9 @@ static int apply_preset(const char *name, struct profile *profile)
         return preset_apply(preset, profile);
     }
     diag_quote(name, quoted, sizeof(quoted));
-    cli_error(profile, "--preset %s: unknown; pagestorm config --presets lists them", quoted);
+    const char *nearest = preset_nearest(name);
+    cli_error(profile, "--preset %s: unknown%s%s; pagestorm config --presets lists them", quoted,
+              nearest != NULL ? ", did you mean " : "", nearest != NULL ? nearest : "");
     return -EINVAL;
 }
 

@@ -13,7 +13,7 @@
 static void usage(FILE *out)
 {
     fputs("usage: pagestorm config --list               every setting with its range and default\n"
-          "       pagestorm config --presets            named loads and their settings\n"
+          "       pagestorm config --presets            named loads: what each is\n"
           "       pagestorm config --dump [CONFIG.ini]  the configuration in effect, complete\n"
           "       pagestorm config --explain CONFIG.ini what each line of it means\n",
           out);
@@ -31,7 +31,7 @@ static int list(const char *path)
 static int list_presets(const char *path)
 {
     (void)path;
-    presets_print(stdout);
+    presets_print(profile_create_with_patterns, stdout);
     return EXIT_CODE_OK;
 }
 

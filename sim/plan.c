@@ -17,6 +17,7 @@
 #include <sys/random.h>
 
 #include "config/paths.h"
+#include "config/sizes.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
 #include "sim/affinity.h"
@@ -29,8 +30,7 @@
 
 #define GRAIN_BYTES       ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
 #define POOL_BYTES_MIN    (64 * (uint64_t)UNITS_MIB)
-#define POOL_BYTES_MAX    (4 * (uint64_t)UNITS_GIB)
-#define POOL_SHARE        4   /* 25 % of memory, 25 % of the data */
+#define POOL_MEMORY_SHARE 4   /* 25 % of memory */
 #define POOL_FRAMES_SPARE 256 /* two full gather writes: frames that are being written */
 #define PATH_BYTES_MAX    (LEDGER_PATH_BYTES - 1)
 
@@ -283,9 +283,11 @@ static uint64_t users_of(const struct planner *p)
 
 static uint64_t default_pool_bytes(struct planner *p)
 {
-    uint64_t data = data_bytes(p->plan) / POOL_SHARE;
-    uint64_t memory = p->machine->memory_bytes / POOL_SHARE;
-    uint64_t wanted = data < POOL_BYTES_MAX ? data : POOL_BYTES_MAX;
+    const struct sizes_settings *sizes = profile_section(p->profile, sizes_section.name);
+    uint64_t most = (uint64_t)sizes->pool_bytes_max;
+    uint64_t data = (uint64_t)sizes_share((int64_t)data_bytes(p->plan), sizes->pool_share);
+    uint64_t memory = p->machine->memory_bytes / POOL_MEMORY_SHARE;
+    uint64_t wanted = data < most ? data : most;
     wanted = wanted > POOL_BYTES_MIN ? wanted : POOL_BYTES_MIN;
     if (p->machine->memory_bytes == 0 || memory >= wanted)
         return wanted;

@@ -1,9 +1,9 @@
 /*
  * plan_dirs.c - `--dir D` and nothing else: which files a run makes there, and how large.
  *
- * Data min(4 GiB, 25 % of the free space less the reserve), at least 256 MiB; log min(512 MiB, 25 %
- * of the data).  Data files on one file system share its 25 %.  With --size: data of that size, may
- * grow to twice that, log half of it and at most 50 MB (SQLIOSim's rule).
+ * By the rules of [Sizes] (config/sizes.h).  Data files on one file system share its part.  With
+ * --size: data of that size, may grow to twice that, log half of it and at most 50 MB (SQLIOSim's
+ * rule).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,15 +12,12 @@
 #include <string.h>
 
 #include "config/alloc.h"
+#include "config/sizes.h"
 #include "config/units.h"
 #include "sim/exit_code.h"
 #include "sim/plan.h"
 
-#define DATA_BYTES_MAX      (4 * UNITS_GIB)
-#define DATA_BYTES_MIN      (256 * UNITS_MIB)
-#define LOG_BYTES_MAX       (512 * UNITS_MIB)
 #define SIZED_LOG_BYTES_MAX (50 * UNITS_MIB) /* SQLIOSim, -size */
-#define SHARE               4                /* 25 % */
 #define GRAIN_BYTES         (64 * UNITS_KIB) /* an extent */
 
 void plan_note(struct plan_notes *notes, const char *format, ...)
@@ -49,6 +46,7 @@ struct layout {
     size_t log_count;
     size_t database_count;
     const struct plan_dirs *dirs;
+    const struct sizes_settings *sizes;
     const struct plan_machine *machine;
     struct profile *profile;
     struct plan_notes *notes;
@@ -107,6 +105,26 @@ static int neighbours(const struct layout *l, uint64_t device, size_t files, siz
     return 0;
 }
 
+/* For one of `sharing` files on a file system with free_bytes beyond the reserve. */
+static int64_t data_bytes_for(const struct layout *l, const char *directory, int64_t free_bytes,
+                              int64_t sharing)
+{
+    char size[UNITS_TEXT_MAX], wanted[UNITS_TEXT_MAX], left[UNITS_TEXT_MAX];
+    int64_t bytes = sizes_share(free_bytes, l->sizes->data_share) / sharing;
+    if (bytes >= l->sizes->data_bytes)
+        return l->sizes->data_bytes;
+    bytes = bytes < l->sizes->data_bytes_min ? l->sizes->data_bytes_min
+                                             : bytes / GRAIN_BYTES * GRAIN_BYTES;
+    units_human_size(bytes, size, sizeof size);
+    units_human_size(l->sizes->data_bytes, wanted, sizeof wanted);
+    units_human_size(free_bytes, left, sizeof left);
+    plan_note(l->notes,
+              "data file in %.120s: %s instead of %s, since the file system has %s beyond the "
+              "reserve",
+              directory, size, wanted, left);
+    return bytes;
+}
+
 static int default_data_bytes(const struct layout *l, const char *directory, size_t files,
                               int64_t *out)
 {
@@ -119,20 +137,7 @@ static int default_data_bytes(const struct layout *l, const char *directory, siz
         return error;
     uint64_t reserve = plan_reserve_bytes(profile_config(l->profile), space.total_bytes);
     uint64_t free_bytes = space.available_bytes > reserve ? space.available_bytes - reserve : 0;
-    int64_t bytes = (int64_t)(free_bytes / SHARE / (sharing ? sharing : 1));
-    if (bytes < DATA_BYTES_MAX) {
-        char size[UNITS_TEXT_MAX], left[UNITS_TEXT_MAX];
-        bytes = bytes < DATA_BYTES_MIN ? DATA_BYTES_MIN : bytes / GRAIN_BYTES * GRAIN_BYTES;
-        units_human_size(bytes, size, sizeof size);
-        units_human_size((int64_t)free_bytes, left, sizeof left);
-        plan_note(l->notes,
-                  "data file in %.120s: %s instead of 4 GiB, since the file system has %s beyond "
-                  "the reserve",
-                  directory, size, left);
-    } else {
-        bytes = DATA_BYTES_MAX;
-    }
-    *out = bytes;
+    *out = data_bytes_for(l, directory, (int64_t)free_bytes, (int64_t)(sharing ? sharing : 1));
     return 0;
 }
 
@@ -154,13 +159,28 @@ static char *file_name(const char *directory, size_t before, const char *extensi
     return alloc_printf("%s%ssqliosim%zu.%s", directory, slash, before + 1, extension);
 }
 
+/* InitialSize and MaxSize of a file. */
+struct extent_of_file {
+    int64_t start_bytes, max_bytes;
+};
+
+static struct extent_of_file data_extent(const struct layout *l, int64_t bytes)
+{
+    if (l->dirs->size_bytes)
+        return (struct extent_of_file){bytes, 2 * bytes};
+    int64_t start = l->sizes->data_start_bytes;
+    int64_t growth = sizes_share(bytes, l->sizes->data_growth) / GRAIN_BYTES * GRAIN_BYTES;
+    start = start && start < bytes ? start : bytes;
+    return (struct extent_of_file){start, bytes + growth};
+}
+
 static int file_add(const struct layout *l, const char *const *list, size_t list_count,
-                    size_t index, bool is_log, size_t database, int64_t bytes)
+                    size_t index, bool is_log, size_t database, struct extent_of_file extent)
 {
     const struct opt_where where = {.source = "command line"};
     const char *directory = list[least(index, list_count - 1)];
     char *path = file_name(directory, earlier(list, list_count, index), is_log ? "ldx" : "mdx");
-    int error = profile_add_file(l->profile, path, is_log, bytes, is_log ? bytes : 2 * bytes,
+    int error = profile_add_file(l->profile, path, is_log, extent.start_bytes, extent.max_bytes,
                                  (int64_t)database + 1, where);
     if (error) {
         snprintf(l->message, PLAN_MESSAGE_MAX, "%.200s: %s", path,
@@ -174,9 +194,11 @@ static int file_add(const struct layout *l, const char *const *list, size_t list
 static int64_t log_bytes_for(const struct layout *l, int64_t data_bytes)
 {
     int64_t sized = l->dirs->size_bytes;
-    int64_t bytes = sized ? sized / 2 : data_bytes / SHARE;
-    int64_t most = sized ? SIZED_LOG_BYTES_MAX : LOG_BYTES_MAX;
+    int64_t bytes = sized ? sized / 2 : sizes_share(data_bytes, l->sizes->log_share);
+    int64_t most = sized ? SIZED_LOG_BYTES_MAX : l->sizes->log_bytes_max;
     bytes = bytes < most ? bytes : most;
+    if (!sized && bytes < l->sizes->log_bytes_min)
+        bytes = l->sizes->log_bytes_min;
     return bytes / GRAIN_BYTES * GRAIN_BYTES;
 }
 
@@ -192,12 +214,14 @@ static int database_add(const struct layout *l, size_t database, size_t files)
         if (!bytes)
             error = default_data_bytes(l, l->data[least(i, l->data_count - 1)], files, &bytes);
         if (!error)
-            error = file_add(l, l->data, l->data_count, i, false, database, bytes);
+            error = file_add(l, l->data, l->data_count, i, false, database, data_extent(l, bytes));
         if (error)
             return error;
         all_data += bytes;
     }
-    return file_add(l, l->log, l->log_count, database, true, database, log_bytes_for(l, all_data));
+    int64_t log_bytes = log_bytes_for(l, all_data);
+    return file_add(l, l->log, l->log_count, database, true, database,
+                    (struct extent_of_file){log_bytes, log_bytes});
 }
 
 int plan_add_files(struct profile *profile, const struct plan_dirs *dirs,
@@ -205,6 +229,7 @@ int plan_add_files(struct profile *profile, const struct plan_dirs *dirs,
                    char message[PLAN_MESSAGE_MAX], int *exit_code)
 {
     struct layout l = {.dirs = dirs,
+                       .sizes = profile_section(profile, sizes_section.name),
                        .machine = machine,
                        .profile = profile,
                        .notes = notes,

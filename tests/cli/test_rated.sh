@@ -45,7 +45,7 @@ printf '[RandomUser]\nUserCount=1\n' >"$WORK/x.ini"
 exits 0 run "$WORK/x.ini" --dir "$DIR" --size 64M --dry-run
 grep -q '  rated    no;' "$WORK/out" || fail "a configuration brought a rated phase"
 exits 0 config --presets
-grep -q 'RatePerSecond=300' "$WORK/out" || fail "config --presets"
+grep -q 'Rates    300 transactions' "$WORK/out" || fail "config --presets"
 
 command -v python3 >/dev/null || skip "python3 is not here: result.json was not looked at"
 python3 - "$WORK/slow/result.json" <<'PYTHON' || fail "result.json is wrong"

@@ -52,19 +52,14 @@ static int trip_create(struct io_engine **out, const struct io_engine_config *co
 /* ---- runs ---- */
 
 /* Small enough for a pool of 48 frames. */
-static const struct preset_setting rated_settings[] = {
-    {"CONFIG", "CacheHitRatio", "0"},
-    {"RandomUser", "UserCount", "6"},
-    {"RandomUser", "RatePerSecond", "500"},
-    {"RandomUser", "ReadsPerTransaction", "2"},
-    {"RandomUser", "UpdatesPerTransaction", "1"},
-    {"RandomUser", "MaxLogPerBuffer", "1024"},
-    {"ReadAheadUser", "UserCount", "0"},
-    {"BulkUpdateUser", "UserCount", "0"},
-    {"AuditUser", "UserCount", "1"},
-    {NULL, NULL, NULL},
+static const struct preset rated_load = {
+    .name = "rated",
+    .text = "[CONFIG]\nCacheHitRatio=0\n"
+            "[RandomUser]\nUserCount=6\nRatePerSecond=500\nReadsPerTransaction=2\n"
+            "UpdatesPerTransaction=1\nMaxLogPerBuffer=1024\n"
+            "[ReadAheadUser]\nUserCount=0\n[BulkUpdateUser]\nUserCount=0\n"
+            "[AuditUser]\nUserCount=1\n",
 };
-static const struct preset rated_load = {.name = "rated", .help = "-", .settings = rated_settings};
 
 static void sim_small(struct sim *sim, uint64_t seed, bool write_through)
 {

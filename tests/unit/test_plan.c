@@ -336,12 +336,11 @@ static void the_pool_must_do_for_the_users_of_the_rated_phase_too(void **state)
  * 60 KB each, 60 MB. */
 static void the_log_must_do_for_the_rated_transactions_too(void **state)
 {
-    static const struct preset_setting large[] = {{"RandomUser", "UserCount", "1"},
-                                                  {"RandomUser", "ReadsPerTransaction", "1000"},
-                                                  {"RandomUser", "UpdatesPerTransaction", "1000"},
-                                                  {"RandomUser", "MaxLogPerBuffer", "59904"},
-                                                  {NULL, NULL, NULL}};
-    const struct preset preset = {.name = "large", .help = "large", .settings = large};
+    const struct preset preset = {
+        .name = "large",
+        .text = "[RandomUser]\nUserCount=1\nReadsPerTransaction=1000\n"
+                "UpdatesPerTransaction=1000\nMaxLogPerBuffer=59904\n",
+    };
     (void)state;
     for (int rated = 0; rated <= 1; rated++) {
         struct fake_machine fake;

@@ -34,9 +34,25 @@ static void every_preset_names_settings_that_exist(void **state)
     for (size_t i = 0; i < presets_count; i++) {
         struct profile *profile = profile_new();
         profile_set_strict(profile, true);
-        assert_int_equal(preset_apply(presets[i], profile), 0);
+        assert_int_equal(preset_apply(&presets[i], profile), 0);
         assert_int_equal(profile_finish(profile), 0);
         profile_free(profile);
+    }
+}
+
+/* What `config --presets` must tell of each. */
+static void every_preset_says_what_it_is(void **state)
+{
+    static const char *const labels[] = {"\n; Mix ", "\n; Rates ", "\n; DiskSpd ", "\n; fio "};
+    (void)state;
+    for (size_t i = 0; i < presets_count; i++) {
+        const char *text = presets[i].text;
+        size_t name = strlen(presets[i].name);
+        assert_memory_equal(text, "; ", 2);
+        assert_memory_equal(text + 2, presets[i].name, name);
+        assert_memory_equal(text + 2 + name, " - ", 3);
+        for (size_t k = 0; k < sizeof labels / sizeof labels[0]; k++)
+            assert_non_null(strstr(text, labels[k]));
     }
 }
 
@@ -91,6 +107,7 @@ static void an_unknown_preset_is_an_error(void **state)
     struct run_options options;
     (void)state;
     assert_int_not_equal(apply(profile, &options, 3, argv), 0);
+    assert_non_null(strstr(profile_diag_at(profile, 0)->text, "did you mean oltp"));
     assert_non_null(strstr(profile_diag_at(profile, 0)->text, "--presets"));
     run_options_free(&options);
     profile_free(profile);
@@ -118,17 +135,18 @@ static void a_preset_that_was_asked_for_rates_by_itself(void **state)
     profile_free(profile);
 }
 
-static void the_list_has_every_setting(void **state)
+static void the_list_says_what_each_is(void **state)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     (void)state;
-    presets_print(out);
+    presets_print(profile_new, out);
     fclose(out);
-    assert_non_null(strstr(text, "oltp"));
-    assert_non_null(strstr(text, "[RandomUser]"));
-    assert_non_null(strstr(text, "RatePerSecond=300"));
+    for (size_t i = 0; i < presets_count; i++)
+        assert_non_null(strstr(text, presets[i].name));
+    assert_non_null(strstr(text, "Sizes    data 20 GiB, at most 40 % of the free space"));
+    assert_non_null(strstr(text, "1 min of warm-up and 5 min judged"));
     free(text);
 }
 
@@ -136,13 +154,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_preset_names_settings_that_exist),
+        cmocka_unit_test(every_preset_says_what_it_is),
         cmocka_unit_test(names_are_found_in_any_case),
         cmocka_unit_test(oltp_asks_for_1500_data_ios_a_second),
         cmocka_unit_test(what_is_set_beats_the_preset),
         cmocka_unit_test(an_unknown_preset_is_an_error),
         cmocka_unit_test(the_rated_settings_are_apart_from_the_users),
         cmocka_unit_test(a_preset_that_was_asked_for_rates_by_itself),
-        cmocka_unit_test(the_list_has_every_setting),
+        cmocka_unit_test(the_list_says_what_each_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
