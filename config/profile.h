@@ -30,6 +30,7 @@ enum config_engine {
     CONFIG_ENGINE_MEM,
 };
 
+enum config_fresh_log { CONFIG_FRESH_LOG_00, CONFIG_FRESH_LOG_C0 };
 enum config_device { CONFIG_DEVICE_SSD, CONFIG_DEVICE_HDD };
 
 /* [CONFIG]: SQLIOSim's keys first, pagestorm's own after them. */
@@ -55,14 +56,19 @@ struct config_settings {
     bool delete_files_at_shutdown;
     bool stamp_files;
     /* ours */
-    int64_t seed;               /* 0 = drawn at start and reported */
-    int64_t engine;             /* enum config_engine */
-    int64_t device_model;       /* enum config_device, for the engine mem */
-    int64_t sql_server_version; /* index into sql_server_versions */
-    int64_t sector_size_bytes;  /* 512 or 4096; 0 = what the file system reports */
-    int64_t compressibility;    /* 0..10000 */
-    int64_t
-        checkpoint_interval_ns; /* recovery interval: an automatic checkpoint at least this often */
+    int64_t seed;                 /* 0 = drawn at start and reported */
+    int64_t engine;               /* enum config_engine */
+    int64_t device_model;         /* enum config_device, for the engine mem */
+    int64_t sql_server_version;   /* index into sql_server_versions */
+    int64_t sector_size_bytes;    /* 512 or 4096; 0 = what the file system reports */
+    int64_t compressibility;      /* 0..10000 */
+    int64_t recovery_interval_ns; /* an automatic checkpoint at least this often */
+    int64_t log_used_checkpoint;  /* of the log, 1..10000: then a checkpoint begins */
+    int64_t checkpoint_slow_ns;   /* mean write latency at which a checkpoint backs off */
+    int64_t log_writes_max;       /* of a database under way, and their bytes */
+    int64_t log_bytes_max;
+    int64_t fresh_log_byte; /* enum config_fresh_log */
+    int64_t vlf_rule;       /* index into SQL_SERVER_VLF_RULES */
     int64_t
         gather_pages_max;  /* pages of one gather write: 32 (to 2014), 128 (2016+), 64 (SQLIOSim) */
     int64_t log_read_back; /* share of VLFs read and verified before reuse, 0..10000 */
@@ -128,9 +134,9 @@ void profile_diag(struct profile *profile, enum diag_level level, struct opt_whe
 void profile_set_strict(struct profile *profile, bool strict);
 
 /* Cross-field checks of all sections and files; drops [FileN] with an empty name, sorts the rest by
- * N, sets a MaxSize that was not given to InitialSize and GatherPages to what SqlServerVersion
- * says, and names in one warning everything that was set and has no effect yet.  Returns 0, or
- * -EINVAL if any error was recorded since profile_create.
+ * N, sets a MaxSize that was not given to InitialSize and the keys of sql_server_version.h to what
+ * the version says, and names in one warning everything that was set and has no effect yet. Returns
+ * 0, or -EINVAL if any error was recorded since profile_create.
  */
 int profile_finish(struct profile *profile) OPT_CHECK;
 /* Is there something to run on: at least one data file, and a log file in every database that has a
@@ -155,6 +161,16 @@ bool profile_is_set(const struct profile *profile, const char *section, const ch
 /* The same, and where it was set. */
 bool profile_where(const struct profile *profile, const char *section, const char *key,
                    struct opt_where *where);
+/* Where the value of a key of [CONFIG] comes from, for people: "run.ini:12", "--set",
+ * "SqlServerVersion=2014", "as in SQL Server 2022", "default". */
+void profile_origin(const struct profile *profile, const char *key, char *out,
+                    size_t out_size_bytes);
+/* " SqlServerVersion sets 32 (2005 .. 2014), 128 (2016 .. 2022)."; empty for other keys. */
+void profile_versions_text(const struct opt *opt, char *out, size_t out_size_bytes);
+/* The rules of SQL Server in effect: "GatherPages=32, LogWrites=112 (SqlServerVersion=2014), ...";
+ * what one origin set stands together. */
+#define PROFILE_RULES_MAX 2048
+void profile_rules_text(const struct profile *profile, char *out, size_t out_size_bytes);
 /* Add a file as a front end would ([FileN] with the next free N); for --dir. */
 int profile_add_file(struct profile *profile, const char *path, bool log_file,
                      int64_t initial_bytes, int64_t max_bytes, int64_t database,

@@ -232,15 +232,18 @@ static void warn_repeated(struct profile *profile)
                  more, more == 1 ? "" : "s", more == 1 ? "was" : "were");
 }
 
-/* What the user left to the version of SQL Server that he named. */
+/* What the user left to the version of SQL Server. */
 static void apply_version(struct profile *profile)
 {
     struct config_settings *config = profile_config_mutable(profile);
+    bool named = profile_is_set(profile, config_section.name, "SqlServerVersion");
 
-    if (profile_is_set(profile, config_section.name, "SqlServerVersion") &&
-        !profile_is_set(profile, config_section.name, "GatherPages")) {
-        config->gather_pages_max =
-            sql_server_version_at(config->sql_server_version)->gather_pages_max;
+    for (size_t i = 0; i < sql_server_keys_count; i++) {
+        const struct sql_server_key *key = &sql_server_keys[i];
+        if ((named || !key->when_named) &&
+            !profile_is_set(profile, config_section.name, key->name)) {
+            sql_server_key_apply(key, sql_server_version_at(config->sql_server_version), config);
+        }
     }
 }
 

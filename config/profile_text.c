@@ -88,6 +88,10 @@ static void list_row(const struct opt_section *section, const struct opt *opt, F
         snprintf(notes, sizeof(notes), " Also written %s.", opt->alias);
     }
     size_t used = strlen(notes);
+    if (section == &config_section) {
+        profile_versions_text(opt, notes + used, sizeof(notes) - used);
+        used = strlen(notes);
+    }
     if (!fits) {
         snprintf(notes + used, sizeof(notes) - used, " Range: %s.", shown);
         used = strlen(notes);

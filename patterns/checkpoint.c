@@ -2,8 +2,8 @@
  * checkpoint.c - the automatic checkpoint of one database.
  *
  * SQL Server runs one when the recovery interval has passed and, in the simple recovery model, when
- * the log is 70 % full; and whenever one is asked for (CHECKPOINT, a backup, a snapshot).  Frames
- * are the lazy writer's business.
+ * the log is full to a limit (70 %); and whenever one is asked for (CHECKPOINT, a backup, a
+ * snapshot).  Frames are the lazy writer's business.
  *
  * Invariant: it has no state and draws nothing, so the view alone decides.  For the sake of the log
  * it runs only where that can give some back: while a long transaction holds the oldest part, it
@@ -11,8 +11,7 @@
  */
 #include "patterns/pattern.h"
 
-#define LOG_FULL_PERMILLE 700 /* SQL Server: automatic checkpoint at 70 % of the log */
-#define LOG_NEAR_PERMILLE 600
+#define LOG_NEAR_PERMILLE 100 /* below what is full */
 #define LOOK_NS           50000000
 #define LOOK_NEAR_NS      10000000
 #define LOOK_WANTED_NS    1000000 /* somebody waits for log space that a transaction holds */
@@ -43,14 +42,15 @@ static uint64_t interval_left_ns(const struct pattern_view *view, uint64_t since
 
 static bool log_pressure(const struct pattern_view *view)
 {
-    return view->log_used_permille >= LOG_FULL_PERMILLE || view->log_space_wanted;
+    return view->log_used_permille >= view->log_full_permille || view->log_space_wanted;
 }
 
 static uint64_t look_again_ns(const struct pattern_view *view)
 {
     if (view->log_space_wanted)
         return LOOK_WANTED_NS;
-    return view->log_used_permille >= LOG_NEAR_PERMILLE ? LOOK_NEAR_NS : LOOK_NS;
+    return view->log_used_permille + LOG_NEAR_PERMILLE >= view->log_full_permille ? LOOK_NEAR_NS
+                                                                                  : LOOK_NS;
 }
 
 static void checkpoint_next(void *state, const struct pattern_view *view, struct op *out)

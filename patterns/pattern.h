@@ -81,6 +81,7 @@ struct pattern_view {
     bool log_held;               /* a checkpoint would give no log space back now */
     uint64_t last_checkpoint_ns; /* end of the last checkpoint */
     uint64_t checkpoint_interval_ns;
+    unsigned log_full_permille; /* a checkpoint begins */
 };
 
 /* Open loop: how often work arrives for all actors of a pattern together, whether or not earlier

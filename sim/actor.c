@@ -41,7 +41,8 @@ void actor_view(struct actor *actor, struct pattern_view *view)
         .log_held = !wal_checkpoint_frees(&database->wal),
         .checkpoint_asked = checkpoint_is_asked(&database->desk),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
-        .checkpoint_interval_ns = (uint64_t)run->settings->checkpoint_interval_ns,
+        .checkpoint_interval_ns = (uint64_t)run->settings->recovery_interval_ns,
+        .log_full_permille = (unsigned)(run->settings->log_used_checkpoint / 10),
     };
 }
 

@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/sql_server_version.h"
 #include "sim/actor.h"
 #include "sim/page_change.h"
 #include "sim/rewrite.h"
@@ -493,10 +492,8 @@ int checkpoint_create(struct actor *actor)
     for (unsigned i = 0; i < CHECKPOINT_GATHERS; i++)
         gather_push(&c->free_gathers, &c->gathers[i]);
     const struct run *run = actor->run;
-    const struct sql_server_version *version =
-        sql_server_version_at(run->settings->sql_server_version);
     write_pace_init(&c->pace, run->worker_count, CHECKPOINT_GATHERS * GATHER_PAGES_MAX,
-                    version->checkpoint_slow_ms * NS_PER_MS);
+                    (uint64_t)run->settings->checkpoint_slow_ns);
     actor->checkpoint = c;
     if (actor->service)
         checkpoint_desk_serve(&c->database->desk, &actor->task);

@@ -18,6 +18,7 @@
 #include "config/paths.h"
 #include "config/preset.h"
 #include "config/units.h"
+#include "config/wrap.h"
 #include "patterns/pattern.h"
 #include "sim/environment.h"
 #include "sim/file_parts.h"
@@ -277,6 +278,14 @@ static void print_settings(const struct profile *profile, FILE *out)
     fputs(list.columns ? "\n" : "  settings all by default\n", out);
 }
 
+static void print_rules(const struct profile *profile, FILE *out)
+{
+    char text[PROFILE_RULES_MAX];
+    profile_rules_text(profile, text, sizeof text);
+    fprintf(out, "  rules    ");
+    wrap_print(out, text, LIST_INDENT, LIST_INDENT, LIST_COLUMNS);
+}
+
 /* ---- phases ---- */
 
 static void print_phase(const struct run_setup *setup, enum phase phase, FILE *out)
@@ -317,6 +326,7 @@ void command_plan_print(const struct run_setup *setup, const char *engine, FILE 
     print_volumes(plan, out);
     print_opening(profile_config(setup->profile), out);
     print_settings(setup->profile, out);
+    print_rules(setup->profile, out);
     print_users(setup, out);
     fprintf(out, "  pool     %s\n", size_of(plan->pool_bytes).text);
     fprintf(out, "  workers  %u, %u I/Os outstanding each\n", plan->workers, plan->queue_depth);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "config/sql_server_version.h"
 #include "sim/actor.h"
 #include "sim/boot_id.h"
 #include "sim/database_use.h"
@@ -388,9 +387,9 @@ static int database_make(struct run *run, struct database *database)
 {
     struct tick tick = {creation_tick, run};
     database->ledger = run->ledger;
-    const struct sql_server_version *version =
-        sql_server_version_at(run->settings->sql_server_version);
-    int error = wal_format(&run->io, &database->log, version->fresh_log_byte, &tick);
+    const struct config_settings *settings = run->settings;
+    int error = wal_format(&run->io, &database->log,
+                           settings->fresh_log_byte == CONFIG_FRESH_LOG_C0 ? 0xC0 : 0x00, &tick);
     if (error == -EINTR)
         return fail_interrupted(run);
     if (error)
@@ -402,7 +401,8 @@ static int database_make(struct run *run, struct database *database)
     if (error)
         return fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the log cannot be opened: %s",
                     database->log.path, strerror(-error));
-    wal_set_limits(&database->wal, version->log_writes_max, version->log_bytes_max);
+    wal_set_limits(&database->wal, (unsigned)settings->log_writes_max,
+                   (size_t)settings->log_bytes_max);
     database->wal.on_error = run_log_error;
     database->wal.context = run;
     atomic_store(&database->last_checkpoint_ns, clock_now_ns(run->clock));

@@ -98,6 +98,13 @@ static void echo_notes(const struct run *run)
         run_log(run, USER, EVENT_HERE, "%s", plan->notes[i]);
 }
 
+static void echo_rules(const struct run *run)
+{
+    char text[PROFILE_RULES_MAX];
+    profile_rules_text(run->config.profile, text, sizeof text);
+    run_log(run, USER, EVENT_HERE, "Rules of SQL Server: %s", text);
+}
+
 void run_echo(const struct run *run)
 {
     const struct profile *profile = run->config.profile;
@@ -110,6 +117,7 @@ void run_echo(const struct run *run)
         const struct opt_section *section = profile_section_at(profile, i, &settings);
         echo_section(run, section, settings);
     }
+    echo_rules(run);
     echo_files(run);
     echo_notes(run);
 }

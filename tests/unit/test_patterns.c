@@ -95,6 +95,7 @@ static struct pattern_view view_of(const struct pattern_file *files, unsigned co
     return (struct pattern_view){.now_ns = 1000 * MS,
                                  .last_checkpoint_ns = 900 * MS,
                                  .checkpoint_interval_ns = 60000 * MS,
+                                 .log_full_permille = 700,
                                  .files = files,
                                  .file_count = count};
 }
