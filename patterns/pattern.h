@@ -24,6 +24,7 @@ enum op_kind {
     OP_CHECKPOINT,  /* run a checkpoint of the database */
     OP_FRAME_CHECK, /* validate clean pages of the pool: the next one, in memory or on the disk;
                        with page_count the frames from first_page on, in memory */
+    OP_CHECKDB,     /* its part of one pass over a database: read and verify page sets */
     OP_LAZY_WRITE,  /* one sweep of the lazy writer over the pool */
     OP_THINK,       /* sleep think_ns */
     OP_YIELD,       /* give the turn away once */
@@ -91,6 +92,12 @@ struct pattern_rate {
     int64_t data_ios;   /* page reads and page updates of one arrival, on average */
 };
 
+/* Buffers of its own for reads past the pool. */
+struct pattern_reads {
+    unsigned outstanding; /* requests that one actor keeps under way */
+    unsigned pages;       /* most of one request */
+};
+
 struct pattern {
     const char *name;                  /* "RandomUser": section name, report row */
     const char *help;                  /* what SQL Server activity it stands for */
@@ -115,6 +122,8 @@ struct pattern {
     bool loads; /* uses OP_BULK */
     /* Most consecutive pages of one OP_READ_AHEAD, OP_BULK or chain; NULL: it has none of them. */
     int64_t (*pages_at_once)(const void *settings);
+    /* NULL: does not use OP_CHECKDB. */
+    struct pattern_reads (*reads)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
     void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);
 };

@@ -133,6 +133,8 @@ static enum task_result op_begin(struct actor *actor)
         return bulk_update_begin(actor);
     case OP_CHECKPOINT:
         return checkpoint_begin(actor);
+    case OP_CHECKDB:
+        return dbcc_check_begin(actor);
     case OP_FRAME_CHECK:
         return frame_check_begin(actor);
     case OP_LAZY_WRITE:
@@ -323,6 +325,10 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         actor->bulk = bulk_update_create(actor, (uint32_t)pattern->pages_at_once(settings));
         error = actor->bulk ? 0 : -ENOMEM;
     }
+    if (!error && pattern->reads) {
+        actor->dbcc = dbcc_check_create(actor, pattern->reads(settings));
+        error = actor->dbcc ? 0 : -ENOMEM;
+    }
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     if (!error && pattern->checks)
@@ -340,6 +346,8 @@ void actor_free(struct actor *actor)
 {
     bulk_update_free(actor->bulk);
     actor->bulk = NULL;
+    dbcc_check_free(actor->dbcc);
+    actor->dbcc = NULL;
     page_scan_free(&actor->scan);
     page_reader_free(&actor->reader);
     free(actor->audit.buffer);

@@ -14,6 +14,7 @@
 #include "sim/arrivals.h"
 #include "sim/bulk_update.h"
 #include "sim/database_use.h"
+#include "sim/dbcc_check.h"
 #include "sim/page_read.h"
 #include "sim/page_scan.h"
 #include "sim/run.h"
@@ -84,6 +85,7 @@ struct actor {
     struct transaction transaction;
     struct page_audit audit;
     struct bulk_update *bulk; /* of patterns that load */
+    struct dbcc_check *dbcc;  /* of patterns that read past the pool */
     struct checkpoint *checkpoint;
     struct lazy_write *lazy;
     struct frame_check *frame_check;
@@ -111,6 +113,7 @@ enum task_result transaction_begin(struct actor *actor);
 enum task_result read_ahead_begin(struct actor *actor);
 enum task_result bulk_update_begin(struct actor *actor);
 enum task_result page_audit_begin(struct actor *actor);
+enum task_result dbcc_check_begin(struct actor *actor);
 enum task_result checkpoint_begin(struct actor *actor);
 int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));
 enum task_result lazy_write_begin(struct actor *actor);

@@ -201,6 +201,7 @@ static bool was_loaded(const struct report *report)
         reads += report->stats->streams[loads[i]][STREAM_page_read].ops +
                  report->stats->streams[loads[i]][STREAM_audit_read].ops +
                  report->stats->streams[loads[i]][STREAM_read_ahead].ops +
+                 report->stats->streams[loads[i]][STREAM_dbcc_read].ops +
                  report->stats->streams[loads[i]][STREAM_eager_write].ops;
     return reads > 0;
 }

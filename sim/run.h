@@ -114,6 +114,7 @@ struct run {
     struct seconds *seconds;                  /* of each worker; NULL without rated phase */
     struct arrivals **arrivals;               /* of all phases so far, as the actors */
     unsigned arrivals_count;
+    struct dbcc_pass *dbcc;         /* of all DbccUsers; NULL: there is none */
     bool audited;                   /* the final audit was complete */
     char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */
     int exit_code;                  /* enum exit_code, of a failed start */

@@ -11,6 +11,7 @@
 #include "sim/actor.h"
 #include "sim/boot_id.h"
 #include "sim/database_use.h"
+#include "sim/dbcc_pass.h"
 #include "sim/engine_choice.h"
 #include "sim/evidence.h"
 #include "sim/exit_code.h"
@@ -598,6 +599,7 @@ void run_destroy(struct run *run)
     seconds_drop(run);
     free(run->actors);
     engines_free(run);
+    dbcc_pass_free(run->dbcc);
     io_watch_free(&run->watch);
     io_gate_destroy(&run->gate);
     for (unsigned i = 0; i < run->database_count; i++) {

@@ -128,6 +128,7 @@ static void assert_op_fits(const struct op *op, const struct pattern_view *view)
         assert_true(op->compute_cycles > 0);
         break;
     case OP_YIELD:
+    case OP_CHECKDB:
     case OP_CHECKPOINT:
     case OP_LAZY_WRITE:
     case OP_FRAME_CHECK:
@@ -316,8 +317,8 @@ static void users_with_other_seed_or_number_act_differently(void **state)
     for (size_t i = 0; i < patterns_count; i++) {
         const struct pattern *pattern = pattern_at(i);
 
-        if (pattern->service)
-            continue; /* draws nothing */
+        if (pattern->service || pattern->reads)
+            continue; /* draws nothing; all threads of a DBCC ask for the same pass */
         assert_true(equal_ops(pattern->name, 15, 0) < 300);
         assert_true(equal_ops(pattern->name, 14, 1) < 300);
     }
@@ -1242,6 +1243,37 @@ static void cpu_idle_users_are_one_a_cpu(void **state)
     assert_int_equal(count_for("CpuIdleUser", "5", 3), 5);
 }
 
+/* ---- DbccUser ---- */
+
+static void dbcc_has_a_thread_a_cpu_at_most_eight_and_none_by_default(void **state)
+{
+    (void)state;
+    assert_int_equal(count_for("DbccUser", NULL, 12), 0);
+    assert_int_equal(count_for("DbccUser", "-1", 12), 8);
+    assert_int_equal(count_for("DbccUser", "-1", 3), 3);
+    assert_int_equal(count_for("DbccUser", "16", 2), 16);
+}
+
+static void dbcc_begins_with_a_pass_and_rests_after_each_if_it_is_to(void **state)
+{
+    (void)state;
+    struct actor actor = actor_settings("DbccUser");
+    const struct pattern_view view = view_of(one_file, 1);
+
+    set(&actor, "Interval", "3");
+    actor_start(&actor, 1, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(next(&actor, &view).kind, OP_CHECKDB);
+        const struct op rest = next(&actor, &view);
+        assert_int_equal(rest.kind, OP_THINK);
+        assert_int_equal(rest.think_ns, 3000 * MS);
+    }
+    set(&actor, "Interval", "0");
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(next(&actor, &view).kind, OP_CHECKDB);
+    actor_free(&actor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1306,6 +1338,8 @@ int main(void)
         cmocka_unit_test(cpu_idle_user_keeps_to_its_pace),
         cmocka_unit_test(cpu_idle_user_reads_its_share_from_the_disk),
         cmocka_unit_test(cpu_idle_users_are_one_a_cpu),
+        cmocka_unit_test(dbcc_has_a_thread_a_cpu_at_most_eight_and_none_by_default),
+        cmocka_unit_test(dbcc_begins_with_a_pass_and_rests_after_each_if_it_is_to),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,52 @@
+/*
+ * dbcc_check.h - the state of OP_CHECKDB's executor (dbcc_check.c): one thread of DBCC CHECKDB.
+ *
+ * Ownership and threads: the actor's.  No allocation but in dbcc_check_create.
+ */
+#ifndef SIM_DBCC_CHECK_H
+#define SIM_DBCC_CHECK_H
+
+#include "patterns/pattern.h"
+#include "sim/dbcc_pass.h"
+#include "sim/page_read.h"
+
+struct dbcc_check;
+
+/* One read of consecutive pages. */
+struct dbcc_request {
+    struct dbcc_check *check;
+    struct io_req req;
+    bool busy, in_flight;
+    bool unreadable; /* a page of a request that failed as a whole failed alone, too */
+    struct data_file *file;
+    uint32_t first_page;
+    unsigned count, index; /* index: page being judged */
+    uint64_t serial;
+    uint8_t *buffer; /* what follows: one for each page */
+    struct iovec *iov;
+    struct ledger_view *before;
+};
+
+struct dbcc_check {
+    struct actor *actor;
+    struct dbcc_pass *pass;
+    uint64_t number;              /* of the pass that this thread is in */
+    struct dbcc_set set;          /* what is left of its page set */
+    bool early;                   /* it left pages unread */
+    unsigned busy;                /* requests */
+    unsigned again;               /* tries left for an overlapped page */
+    struct dbcc_request *judging; /* its page is with the reader */
+    unsigned request_count, request_pages;
+    struct dbcc_request *requests;
+    uint8_t *buffer;
+    struct iovec *iov;
+    struct ledger_view *before;
+};
+
+struct actor;
+
+/* NULL: no memory.  free: NULL is fine. */
+struct dbcc_check *dbcc_check_create(struct actor *actor, struct pattern_reads reads);
+void dbcc_check_free(struct dbcc_check *check);
+
+#endif
