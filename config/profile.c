@@ -447,6 +447,20 @@ int profile_add_file(struct profile *profile, const char *path, bool log_file,
     return 0;
 }
 
+void profile_file_grows(struct profile *profile, size_t index, int64_t increment_bytes,
+                        bool shrinkable)
+{
+    assert(!profile->finished && index < profile->file_count);
+    struct file_state *file = &profile->files[index];
+
+    file->settings.increment_bytes = increment_bytes;
+    file->settings.shrinkable = shrinkable;
+    file->keys[profile_row(&file_section, opt_find(&file_section, "Increment"))] =
+        file->keys[profile_row(&file_section, opt_find(&file_section, "FileName"))];
+    file->keys[profile_row(&file_section, opt_find(&file_section, "Shrinkable"))] =
+        file->keys[profile_row(&file_section, opt_find(&file_section, "FileName"))];
+}
+
 void profile_file_rename(struct profile *profile, size_t index, const char *path)
 {
     assert(!profile->finished && index < profile->file_count);

@@ -175,6 +175,9 @@ void profile_rules_text(const struct profile *profile, char *out, size_t out_siz
 int profile_add_file(struct profile *profile, const char *path, bool log_file,
                      int64_t initial_bytes, int64_t max_bytes, int64_t database,
                      struct opt_where where) OPT_CHECK;
+/* A file that was added changes its size in steps of increment_bytes. */
+void profile_file_grows(struct profile *profile, size_t index, int64_t increment_bytes,
+                        bool shrinkable);
 
 size_t profile_error_count(const struct profile *profile); /* those not kept included */
 size_t profile_diag_count(const struct profile *profile);

@@ -26,6 +26,11 @@ static const struct opt sizes_opts[] = {
     SHARE("DataGrowth", "10000", data_growth,
           "How far a data file may grow beyond its Data, as a share of it."),
     SIZE("Increment", "0", increment_bytes, "Step by which data files grow; 0 = they do not."),
+    {.name = "Shrinkable",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(shrinkable),
+     .help = "Data files may also be shrunk while they are used."},
     SHARE("LogShare", "2500", log_share, "The log, as a share of the data."),
     SIZE("LogMin", "0", log_bytes_min, "Smallest log."),
     SIZE("LogMax", "512", log_bytes_max, "Largest log."),
@@ -45,6 +50,10 @@ static int check_sizes(const void *settings, char text[OPT_TEXT_MAX])
     }
     if (sizes->log_bytes_max == 0 || sizes->log_bytes_min > sizes->log_bytes_max) {
         snprintf(text, OPT_TEXT_MAX, "LogMax must be above 0 and not below LogMin");
+        return -EINVAL;
+    }
+    if (sizes->shrinkable && sizes->increment_bytes == 0) {
+        snprintf(text, OPT_TEXT_MAX, "Shrinkable=TRUE needs an Increment");
         return -EINVAL;
     }
     if (sizes->data_start_bytes > sizes->data_bytes) {

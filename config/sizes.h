@@ -21,6 +21,7 @@ struct sizes_settings {
     int64_t data_start_bytes; /* InitialSize; 0 = all of it */
     int64_t data_growth;      /* beyond that, hundredths of a percent of it */
     int64_t increment_bytes;  /* 0 = does not grow */
+    bool shrinkable;
     int64_t log_share, log_bytes_min, log_bytes_max; /* of the data */
     int64_t pool_share, pool_bytes_max;              /* of the data */
 };

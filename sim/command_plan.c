@@ -115,6 +115,14 @@ static void print_users(const struct run_setup *setup, FILE *out)
     fputc('\n', out);
 }
 
+/* Whose rates the rated phase has. */
+static const char *rated_name(const struct run_setup *setup)
+{
+    if (setup->options.preset)
+        return setup->options.preset;
+    return profile_rated(setup->profile) == setup->profile ? "its own rates" : RATED_PRESET;
+}
+
 /* What arrives in the rated phase, or why nothing is judged. */
 static void print_rated(const struct run_setup *setup, FILE *out)
 {
@@ -129,8 +137,7 @@ static void print_rated(const struct run_setup *setup, FILE *out)
     units_human_duration(settings->rated_duration_ns, length, sizeof length);
     units_human_duration(settings->rated_warm_up_ns, warm_up, sizeof warm_up);
     fprintf(out, "  rated    %s: %s data IOPS arrive for %s, after %s of warm-up",
-            setup->options.preset ? setup->options.preset : RATED_PRESET,
-            count_text((uint64_t)(asked + 0.5)).text, length, warm_up);
+            rated_name(setup), count_text((uint64_t)(asked + 0.5)).text, length, warm_up);
     if (settings->rated_duration_ns < SPEED_SECONDS_MIN * UNITS_S_NS)
         fprintf(out, "; too short to be judged, which takes %d s", SPEED_SECONDS_MIN);
     fputc('\n', out);

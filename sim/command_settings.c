@@ -83,7 +83,8 @@ void profile_settle_rated_phase(struct profile *profile, bool with_configuration
         settings->rated_duration_ns = 0;
 }
 
-/* A preset is rated by its own settings.  Else the rated phase is `oltp`. */
+/* Settings with rates of their own, as those of most presets, are rated by themselves.  Else the
+ * rated phase is `oltp`. */
 static void settle_rated_phase(struct run_setup *setup)
 {
     struct profile *profile = setup->profile;
@@ -93,7 +94,7 @@ static void settle_rated_phase(struct run_setup *setup)
     if (settings->rated_duration_ns == 0 && settings->need_iops)
         profile_diag(profile, DIAG_WARNING, command_line,
                      "Need has no effect: there is no rated phase; --rated 60s asks for one");
-    if (settings->rated_duration_ns && options->preset)
+    if (settings->rated_duration_ns && (options->preset || run_load_ios(profile) > 0))
         profile_rate_by_itself(profile);
     else if (settings->rated_duration_ns)
         profile_rate_by(profile, preset_by_name(RATED_PRESET));

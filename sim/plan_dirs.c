@@ -187,6 +187,9 @@ static int file_add(const struct layout *l, const char *const *list, size_t list
                  error == -EINVAL ? "not usable as a file name" : strerror(-error));
         *l->exit_code = EXIT_CODE_USAGE;
     }
+    if (!error && !is_log && l->sizes->increment_bytes)
+        profile_file_grows(l->profile, profile_file_count(l->profile) - 1,
+                           l->sizes->increment_bytes, l->sizes->shrinkable);
     free(path);
     return error;
 }
