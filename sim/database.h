@@ -67,7 +67,8 @@ struct database {
     char name[DATABASE_NAME_MAX];
     struct data_file *files;
     unsigned file_count;
-    struct file log;
+    struct file *logs; /* used one after the other */
+    unsigned log_count;
     struct wal wal;
     struct pool *pool;
     struct ledger *ledger;

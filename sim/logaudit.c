@@ -7,7 +7,6 @@
  */
 #include "sim/logaudit.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,32 +22,43 @@ struct vlf_seen {
     uint64_t end; /* file offset behind the last one */
 };
 
+struct log_look;
+
+/* A file of the log, as the scan reads it. */
+struct look_file {
+    struct log_look *look;
+    struct file *file;
+};
+
 struct log_look {
     struct run *run;
     struct database *db;
     struct log_scan scan;
-    struct vlf_seen seen[VLF_MAX];
-    uint64_t bad_offset; /* of a read that failed for good */
-    unsigned retries;    /* of reads */
-    int error;           /* of the scan */
+    struct look_file *files;     /* as the database's */
+    struct log_scan_file *more;  /* of the scan: all but the first */
+    struct vlf_seen *seen;       /* of each VLF */
+    const struct file *bad_file; /* of a read that failed for good */
+    uint64_t bad_offset;
+    unsigned retries; /* of reads */
+    int error;        /* of the scan */
 };
 
 /* ---- reading ---- */
 
-static int read_once(struct log_look *look, uint64_t offset, void *buf, size_t size_bytes)
+static int read_once(const struct look_file *file, uint64_t offset, void *buf, size_t size_bytes)
 {
     struct iovec iov = {buf, size_bytes};
     struct io_req req = {.op = IO_READ,
                          .stream = STREAM_log_read,
-                         .target = &look->db->log.target,
+                         .target = &file->file->target,
                          .offset = offset,
                          .iov = &iov,
                          .iov_count = 1};
-    return io_run(&look->run->io, &req);
+    return io_run(&file->look->run->io, &req);
 }
 
-static void report_retry(struct log_look *look, uint64_t offset, size_t size_bytes, int error,
-                         unsigned retries)
+static void report_retry(const struct look_file *file, uint64_t offset, size_t size_bytes,
+                         int error, unsigned retries)
 {
     struct finding finding = {.verdict = VERDICT_read_retry,
                               .offset = offset,
@@ -57,35 +67,37 @@ static void report_retry(struct log_look *look, uint64_t offset, size_t size_byt
                               .healed = true,
                               .error = -error,
                               .actor = "log audit",
-                              .file_uid = look->db->log.mark.file_uid};
-    snprintf(finding.file, sizeof finding.file, "%s", look->db->log.path);
-    finding_report(&look->run->findings, &finding, NULL);
+                              .file_uid = file->file->mark.file_uid};
+    snprintf(finding.file, sizeof finding.file, "%s", file->file->path);
+    finding_report(&file->look->run->findings, &finding, NULL);
 }
 
 /* As often as SQL Server would; a success after a failure is its 825. */
-static int read_with_retries(struct log_look *look, uint64_t offset, void *buf, size_t size_bytes)
+static int read_with_retries(const struct look_file *file, uint64_t offset, void *buf,
+                             size_t size_bytes)
 {
-    int first = read_once(look, offset, buf, size_bytes), error = first;
+    struct log_look *look = file->look;
+    int first = read_once(file, offset, buf, size_bytes), error = first;
     unsigned retries = 0;
     while (error && retries < LOG_REREADS_MAX) {
         retries++;
         relaxed_add(&look->run->main_stats.counters.read_retries, 1);
-        error = read_once(look, offset, buf, size_bytes);
+        error = read_once(file, offset, buf, size_bytes);
     }
     if (first && !error)
-        report_retry(look, offset, size_bytes, first, retries);
+        report_retry(file, offset, size_bytes, first, retries);
     look->retries = retries;
     return error;
 }
 
 /* The first piece of a range that cannot be read. */
-static uint64_t first_unreadable(struct log_look *look, uint64_t offset, uint8_t *buf,
+static uint64_t first_unreadable(const struct look_file *file, uint64_t offset, uint8_t *buf,
                                  size_t size_bytes)
 {
     for (size_t at = 0; at < size_bytes; at += LOG_READ_ALIGN_BYTES) {
         size_t rest = size_bytes - at;
         size_t piece = rest < LOG_READ_ALIGN_BYTES ? rest : LOG_READ_ALIGN_BYTES;
-        if (read_once(look, offset + at, buf, piece))
+        if (read_once(file, offset + at, buf, piece))
             return offset + at;
     }
     return offset;
@@ -93,10 +105,12 @@ static uint64_t first_unreadable(struct log_look *look, uint64_t offset, uint8_t
 
 static int look_read(void *context, uint64_t offset, void *buf, size_t size_bytes)
 {
-    struct log_look *look = context;
-    int error = read_with_retries(look, offset, buf, size_bytes);
-    if (error)
-        look->bad_offset = first_unreadable(look, offset, buf, size_bytes);
+    const struct look_file *file = context;
+    int error = read_with_retries(file, offset, buf, size_bytes);
+    if (error) {
+        file->look->bad_file = file->file;
+        file->look->bad_offset = first_unreadable(file, offset, buf, size_bytes);
+    }
     return error;
 }
 
@@ -110,11 +124,11 @@ static int vlf_of_fseq(const struct wal *wal, uint32_t fseq)
     return -1;
 }
 
-static int vlf_of_offset(const struct wal *wal, uint64_t offset)
+static int vlf_of_offset(const struct wal *wal, unsigned file, uint64_t offset)
 {
     for (size_t i = 0; i < wal->vlf_count; i++) {
         const struct vlf_header *vlf = &wal->vlfs[i].header;
-        if (offset >= vlf->offset && offset - vlf->offset < vlf->size_bytes)
+        if (vlf->file == file && offset >= vlf->offset && offset - vlf->offset < vlf->size_bytes)
             return (int)i;
     }
     return -1;
@@ -133,13 +147,20 @@ static void block_seen(void *context, const struct log_block_info *info, uint64_
 
 static void look_at_log(struct log_look *look)
 {
-    const struct database *db = look->db;
-    memset(look->seen, 0, sizeof look->seen);
+    const struct wal *wal = &look->db->wal;
+    memset(look->seen, 0, wal->vlf_count * sizeof *look->seen);
+    for (unsigned i = 1; i < wal->file_count; i++)
+        look->more[i - 1] = (struct log_scan_file){
+            .reader = {look_read, &look->files[i]},
+            .file_bytes = atomic_load(&wal->files[i].target.size_bytes),
+        };
     look->scan = (struct log_scan){
-        .reader = {look_read, look},
-        .file_bytes = atomic_load(&((struct database *)(uintptr_t)db)->log.target.size_bytes),
+        .reader = {look_read, &look->files[0]},
+        .file_bytes = atomic_load(&wal->files[0].target.size_bytes),
+        .more = look->more,
+        .more_count = wal->file_count - 1,
         .chained = true,
-        .chain_start = run_chain_start(look->run->run_id, db->log.mark.file_uid),
+        .chain_start = run_chain_start(look->run->run_id, wal_uid(wal)),
         .first_fseq = run_first_fseq(look->run->run_id),
         .on_block = block_seen,
         .context = look,
@@ -171,8 +192,8 @@ static bool damage_named(const struct log_look *look, const struct vlf_header *v
 {
     for (size_t i = 0; i < look->scan.damage_count && i < LOG_SCAN_DAMAGE_MAX; i++) {
         const struct log_damage *damage = &look->scan.damage[i];
-        bool inside =
-            damage->offset >= vlf->offset && damage->offset - vlf->offset < vlf->size_bytes;
+        bool inside = damage->file == vlf->file && damage->offset >= vlf->offset &&
+                      damage->offset - vlf->offset < vlf->size_bytes;
         if (inside || damage->fseq == vlf->fseq)
             return true;
     }
@@ -201,8 +222,9 @@ static int spot_of_short_vlf(struct log_look *look, size_t index, struct log_dam
     if (!buf)
         return -ENOMEM;
     uint64_t start = at / LOG_READ_ALIGN_BYTES * LOG_READ_ALIGN_BYTES;
-    int error = look_read(look, start, buf, LOG_READ_ALIGN_BYTES);
-    *out = (struct log_damage){.offset = at,
+    int error = look_read(&look->files[vlf->file], start, buf, LOG_READ_ALIGN_BYTES);
+    *out = (struct log_damage){.file = vlf->file,
+                               .offset = at,
                                .fseq = vlf->fseq,
                                .block = (uint32_t)((at - vlf->offset) / LOG_SECTOR_BYTES)};
     if (!error)
@@ -242,17 +264,16 @@ static bool end_is_right(const struct log_look *look)
 
 /* ---- reporting ---- */
 
-static void report(struct log_look *look, struct finding *finding)
+static void report(struct log_look *look, const struct file *file, struct finding *finding)
 {
-    const struct database *db = look->db;
-    finding->file_uid = db->log.mark.file_uid;
-    snprintf(finding->file, sizeof finding->file, "%s", db->log.path);
+    finding->file_uid = file->mark.file_uid;
+    snprintf(finding->file, sizeof finding->file, "%s", file->path);
     finding_report(&look->run->findings, finding, NULL);
 }
 
-static bool was_reused(const struct log_look *look, uint64_t offset)
+static bool was_reused(const struct log_look *look, const struct log_damage *damage)
 {
-    int index = vlf_of_offset(&look->db->wal, offset);
+    int index = vlf_of_offset(&look->db->wal, damage->file, damage->offset);
     return index >= 0 && look->db->wal.vlfs[index].header.use_count > 1;
 }
 
@@ -261,9 +282,9 @@ static void report_spots(struct log_look *look)
     size_t count = look->scan.damage_count;
     for (size_t i = 0; i < count && i < LOG_SCAN_DAMAGE_MAX; i++) {
         const struct log_damage *damage = &look->scan.damage[i];
-        struct finding finding = log_spot_finding(damage, was_reused(look, damage->offset));
+        struct finding finding = log_spot_finding(damage, was_reused(look, damage));
         finding.retries = finding.agreed = 1; /* the second look */
-        report(look, &finding);
+        report(look, &look->db->logs[damage->file], &finding);
     }
 }
 
@@ -275,12 +296,12 @@ static void report_unreadable(struct log_look *look)
                                .size_bytes = look->scan.file_bytes - VLF_HEADER_BYTES,
                                .actor = "log audit",
                                .detail = "no VLF header at all is left in the log file"};
-        report(look, &none);
+        report(look, &look->db->logs[look->scan.file], &none);
         return;
     }
     uint64_t now_bytes;
     bool cut =
-        look->error == -ENODATA && file_check_identity(&look->db->log, &now_bytes) == -ENODATA;
+        look->error == -ENODATA && file_check_identity(look->bad_file, &now_bytes) == -ENODATA;
     struct finding finding = {.verdict = cut ? VERDICT_truncated_file : VERDICT_unreadable,
                               .offset = look->bad_offset,
                               .size_bytes = LOG_READ_ALIGN_BYTES,
@@ -289,7 +310,7 @@ static void report_unreadable(struct log_look *look)
                               .actor = "log audit"};
     snprintf(finding.detail, sizeof finding.detail, "the log cannot be read from here: %s",
              cut ? "the file ends" : strerror(-look->error));
-    report(look, &finding);
+    report(look, look->bad_file, &finding);
 }
 
 static bool is_clean(const struct log_look *look)
@@ -299,11 +320,11 @@ static bool is_clean(const struct log_look *look)
 
 static void report_transient(struct log_look *look, const struct log_damage *first)
 {
-    struct finding finding = log_spot_finding(first, was_reused(look, first->offset));
+    struct finding finding = log_spot_finding(first, was_reused(look, first));
     finding.verdict = VERDICT_transient_damage;
     finding.retries = 1;
     finding.healed = true;
-    report(look, &finding);
+    report(look, &look->db->logs[first->file], &finding);
 }
 
 /* Nothing but the chain value of the end is wrong: the newest block is not the one that was
@@ -314,9 +335,11 @@ static void report_end(struct log_look *look)
                              .fseq = look->scan.last_record.fseq,
                              .block = look->scan.last_record.block};
     int index = vlf_of_fseq(&look->db->wal, end.fseq);
-    if (index >= 0)
-        end.offset =
-            look->db->wal.vlfs[index].header.offset + (uint64_t)end.block * LOG_SECTOR_BYTES;
+    if (index >= 0) {
+        const struct vlf_header *vlf = &look->db->wal.vlfs[index].header;
+        end.file = vlf->file;
+        end.offset = vlf->offset + (uint64_t)end.block * LOG_SECTOR_BYTES;
+    }
     look->scan.damage[0] = end;
     look->scan.damage_count = 1;
 }
@@ -355,18 +378,18 @@ static void look_twice(struct log_look *look)
 /* ---- page 0 ---- */
 
 /* NONE, or what stands where the log's file header should. */
-static enum verdict page_0_verdict(const struct log_look *look, const uint8_t *page)
+static enum verdict page_0_verdict(const struct look_file *file, const uint8_t *page)
 {
     struct file_mark mark;
-    uint16_t file_id = look->db->log.mark.file_id;
+    uint16_t file_id = file->file->mark.file_id;
     if (!syspage_check(page, SYSPAGE_FILE_HEADER, 0, file_id) || file_mark_read(page, &mark))
         return VERDICT_garbage;
-    if (memcmp(mark.run_id, look->run->run_id, RUN_ID_BYTES) != 0)
+    if (memcmp(mark.run_id, file->look->run->run_id, RUN_ID_BYTES) != 0)
         return VERDICT_file_replaced;
     return VERDICT_NONE;
 }
 
-static void report_page_0(struct log_look *look, enum verdict verdict, bool healed)
+static void report_page_0(const struct look_file *file, enum verdict verdict, bool healed)
 {
     bool replaced = verdict == VERDICT_file_replaced;
     /* by its offset: the ledger has no pages of a log */
@@ -379,46 +402,74 @@ static void report_page_0(struct log_look *look, enum verdict verdict, bool heal
     snprintf(finding.detail, sizeof finding.detail, "%s",
              replaced ? "the file under this name carries the mark of another run or file"
                       : "the file header of the log is damaged");
-    report(look, &finding);
+    report(file->look, file->file, &finding);
 }
 
 /* The log writer never reads it back, and recovery begins with it. */
-static int check_page_0(struct log_look *look)
+static int check_page_0(const struct look_file *file)
 {
+    struct log_look *look = file->look;
     uint8_t *page = aligned_alloc(LOG_READ_ALIGN_BYTES, PAGE_BYTES);
     if (!page)
         return -ENOMEM;
+    look->bad_file = file->file;
     look->bad_offset = 0;
-    look->error = read_with_retries(look, 0, page, PAGE_BYTES);
-    enum verdict first = look->error ? VERDICT_NONE : page_0_verdict(look, page);
+    look->error = read_with_retries(file, 0, page, PAGE_BYTES);
+    enum verdict first = look->error ? VERDICT_NONE : page_0_verdict(file, page);
     enum verdict second = first;
     if (first != VERDICT_NONE) {
-        look->error = read_with_retries(look, 0, page, PAGE_BYTES);
-        second = look->error ? VERDICT_NONE : page_0_verdict(look, page);
+        look->error = read_with_retries(file, 0, page, PAGE_BYTES);
+        second = look->error ? VERDICT_NONE : page_0_verdict(file, page);
     }
     if (look->run->stuck)
         second = VERDICT_NONE; /* it never came */
     else if (look->error)
         report_unreadable(look);
     else if (first != VERDICT_NONE)
-        report_page_0(look, first, second == VERDICT_NONE);
+        report_page_0(file, first, second == VERDICT_NONE);
     free(page);
     return 0;
 }
 
-int log_audit(struct run *run, struct database *db)
+static void look_free(struct log_look *look)
 {
-    assert(db->wal.vlf_count <= VLF_MAX);
+    if (!look)
+        return;
+    free(look->files);
+    free(look->more);
+    free(look->seen);
+    free(look);
+}
+
+static struct log_look *look_make(struct run *run, struct database *db)
+{
     struct log_look *look = calloc(1, sizeof *look);
     if (!look)
-        return -ENOMEM;
+        return NULL;
     look->run = run;
     look->db = db;
+    look->files = calloc(db->log_count, sizeof *look->files);
+    look->more = calloc(db->log_count, sizeof *look->more);
+    look->seen = calloc(db->wal.vlf_count, sizeof *look->seen);
+    if (!look->files || !look->more || !look->seen) {
+        look_free(look);
+        return NULL;
+    }
+    for (unsigned i = 0; i < db->log_count; i++)
+        look->files[i] = (struct look_file){look, &db->logs[i]};
+    return look;
+}
+
+int log_audit(struct run *run, struct database *db)
+{
+    struct log_look *look = look_make(run, db);
+    if (!look)
+        return -ENOMEM;
     look_twice(look);
     relaxed_add(&run->main_stats.counters.log_blocks_verified, look->scan.blocks_chained);
     int error = look->error == -ENOMEM ? -ENOMEM : 0;
-    if (!look->error) /* else the log is known to be unreadable */
-        error = check_page_0(look);
-    free(look);
+    for (unsigned i = 0; i < db->log_count && !look->error; i++)
+        error = check_page_0(&look->files[i]); /* else the log is known to be unreadable */
+    look_free(look);
     return error;
 }

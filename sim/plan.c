@@ -152,12 +152,6 @@ static int add_database(struct planner *p, int64_t database)
         return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "database %" PRId64 " has no log file; add a [FileN] with LogFile=TRUE",
                       database);
-    if (logs > 1)
-        return refuse(p, -EINVAL, EXIT_CODE_USAGE,
-                      "database %" PRId64 " has %u log files; this version uses one log file a "
-                      "database: give each log a database of its own with data files, e.g. "
-                      "Database=2",
-                      database, logs);
     p->plan->database_count++;
     return 0;
 }
@@ -231,6 +225,28 @@ static uint64_t log_bytes_needed(uint64_t need)
     return low * (uint64_t)UNITS_MIB;
 }
 
+static bool is_first_log(const struct plan *plan, unsigned index)
+{
+    const struct plan_file *file = &plan->files[index];
+    return file->is_log && (index == 0 || !plan->files[index - 1].is_log ||
+                            plan->files[index - 1].database != file->database);
+}
+
+/* All log files of a database: most bytes of a transaction, and their size. */
+static void log_of(const struct plan *plan, unsigned database, uint64_t *most, uint64_t *bytes)
+{
+    struct wal_space space = {0};
+    *bytes = 0;
+    for (unsigned i = 0; i < plan->file_count; i++) {
+        const struct plan_file *file = &plan->files[i];
+        if (!file->is_log || file->database != database)
+            continue;
+        wal_space_add_file(&space, file->size_bytes);
+        *bytes += file->size_bytes;
+    }
+    *most = wal_space_transaction_max(space.usable_bytes);
+}
+
 static int check_logs(struct planner *p)
 {
     const struct largest largest = largest_transaction(p);
@@ -238,7 +254,11 @@ static int check_logs(struct planner *p)
     uint64_t need = largest.bytes;
     for (unsigned i = 0; i < p->plan->file_count; i++) {
         const struct plan_file *file = &p->plan->files[i];
-        if (!file->is_log || wal_log_transaction_max(file->size_bytes) >= need)
+        uint64_t most, bytes;
+        if (!is_first_log(p->plan, i))
+            continue;
+        log_of(p->plan, file->database, &most, &bytes);
+        if (most >= need)
             continue;
         const char *remedy = who == initial_update ? ""
                                                    : ", or lower the longest chain, the largest "
@@ -246,7 +266,7 @@ static int check_logs(struct planner *p)
         return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "%.300s: a log of %s is too small for the largest transaction of %s, which "
                       "needs %s and may use half the log; make the log at least %s%s",
-                      file->path, human_size(file->size_bytes).text, who, human_size(need).text,
+                      file->path, human_size(bytes).text, who, human_size(need).text,
                       human_size(log_bytes_needed(need)).text, remedy);
     }
     return 0;

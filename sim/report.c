@@ -99,26 +99,29 @@ static void add_data_file(struct report *report, const struct data_file *file)
     report->pages_quarantined += out->count.quarantined;
 }
 
-static void add_log_file(struct report *report, const struct database *database)
+static void add_log_file(struct report *report, const struct database *database, unsigned index)
 {
+    const struct file *file = &database->logs[index];
     struct report_file *out = &report->files[report->file_count++];
     *out = (struct report_file){
-        .path = database->log.path,
-        .uid = database->log.mark.file_uid,
+        .path = file->path,
+        .uid = file->mark.file_uid,
         .database = database->index,
         .is_log = true,
-        .size_bytes = atomic_load(&database->log.target.size_bytes),
-        .live_log_blocks = wal_live_blocks(&database->wal),
-        .direct = database->log.direct,
-        .dsync = database->log.target.dsync,
+        .size_bytes = atomic_load(&database->logs[index].target.size_bytes),
+        .live_log_blocks = wal_file_live_blocks(&database->wal, index),
+        .direct = file->direct,
+        .dsync = file->target.dsync,
     };
-    report_file_freeze(report, out, &database->log);
+    report_file_freeze(report, out, file);
 }
 
 static int freeze_files(struct report *report)
 {
     const struct run *run = report->run;
-    unsigned count = run->file_count + run->database_count;
+    unsigned count = run->file_count;
+    for (unsigned d = 0; d < run->database_count; d++)
+        count += run->databases[d].log_count;
     report->files = calloc(count ? count : 1, sizeof *report->files);
     if (!report->files)
         return -ENOMEM;
@@ -127,8 +130,9 @@ static int freeze_files(struct report *report)
         for (unsigned i = 0; i < database->file_count; i++)
             if (database->files[i].file.path)
                 add_data_file(report, &database->files[i]);
-        if (database->log.path)
-            add_log_file(report, database);
+        for (unsigned i = 0; i < database->log_count; i++)
+            if (database->logs[i].path)
+                add_log_file(report, database, i);
     }
     return 0;
 }

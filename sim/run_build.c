@@ -238,7 +238,8 @@ static int databases_allocate(struct run *run)
         size_rights_init(&database->sizes);
         snprintf(database->name, sizeof database->name, "pagestorm%u", i + 1);
         database->files = calloc(count_files(plan, i, false), sizeof *database->files);
-        if (!database->files)
+        database->logs = calloc(count_files(plan, i, true), sizeof *database->logs);
+        if (!database->files || !database->logs)
             return -ENOMEM;
         run->database_count++;
     }
@@ -268,22 +269,30 @@ static uint64_t creation_bytes(const struct run *run)
     return sum;
 }
 
+/* SQL Server's file ids: 1 the primary data file, 2 the log, then the other data files, which the
+ * plan names before the logs, and the other logs. */
+static uint16_t file_id_of(const struct database *database, bool is_log)
+{
+    if (is_log)
+        return (uint16_t)(database->log_count ? database->file_count + database->log_count + 1 : 2);
+    return (uint16_t)(database->file_count ? database->file_count + 2 : 1);
+}
+
 static int file_make(struct run *run, unsigned index)
 {
     const struct plan_file *planned = &run->config.plan->files[index];
     struct database *database = &run->databases[planned->database];
     struct data_file *data = &database->files[database->file_count];
-    struct file *file = planned->is_log ? &database->log : &data->file;
-    /* SQL Server's file ids: 1 the primary data file, 2 the log, then the other data files */
-    unsigned data_id = database->file_count == 0 ? 1 : database->file_count + 2;
+    struct file *file = planned->is_log ? &database->logs[database->log_count] : &data->file;
     struct file_mark mark = {
         .file_uid = (uint16_t)(index + 1),
         .incarnation = 1,
-        .file_id = (uint16_t)(planned->is_log ? 2 : data_id),
+        .file_id = file_id_of(database, planned->is_log),
         .database_id = (uint16_t)(DATABASE_ID_FIRST + planned->database),
         .kind = planned->is_log ? FILE_KIND_LOG : FILE_KIND_DATA,
         .seed = run->config.plan->seed,
         .compressible = run->identity.compressible,
+        .log_count = (uint16_t)count_files(run->config.plan, planned->database, true),
     };
     memcpy(mark.run_id, run->run_id, sizeof mark.run_id);
     struct file_open how = {
@@ -317,6 +326,7 @@ static int file_make(struct run *run, unsigned index)
         run->files[run->file_count++] = data;
     }
     database->file_count += !planned->is_log;
+    database->log_count += planned->is_log;
     if (run->message[0])
         run_say(run, "%s", run->message);
     run->message[0] = 0;
@@ -324,6 +334,16 @@ static int file_make(struct run *run, unsigned index)
     return error ? fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the I/O engine refuses the file: %s",
                         planned->path, strerror(-error))
                  : 0;
+}
+
+/* A file of the plan that was made: uids are in the order of the plan. */
+static const struct file *planned_file(const struct run *run, unsigned index)
+{
+    const struct plan_file *planned = &run->config.plan->files[index];
+    const struct database *database = &run->databases[planned->database];
+    if (!planned->is_log)
+        return &run_file_by_uid(run, (uint16_t)(index + 1))->file;
+    return &database->logs[index + 1 - database->logs[0].mark.file_uid];
 }
 
 static int ledger_make(struct run *run)
@@ -337,9 +357,8 @@ static int ledger_make(struct run *run)
     }
     for (unsigned i = 0; i < plan->file_count; i++) {
         const struct plan_file *planned = &plan->files[i];
-        struct database *database = &run->databases[planned->database];
+        const struct file *file = planned_file(run, i);
         struct data_file *data = planned->is_log ? NULL : run_file_by_uid(run, (uint16_t)(i + 1));
-        struct file *file = data ? &data->file : &database->log;
         specs[i] = (struct ledger_file_spec){
             .incarnation = file->mark.incarnation,
             .file_id = file->mark.file_id,
@@ -389,19 +408,22 @@ static int database_make(struct run *run, struct database *database)
     struct tick tick = {creation_tick, run};
     database->ledger = run->ledger;
     const struct config_settings *settings = run->settings;
-    int error = wal_format(&run->io, &database->log,
-                           settings->fresh_log_byte == CONFIG_FRESH_LOG_C0 ? 0xC0 : 0x00, &tick);
-    if (error == -EINTR)
-        return fail_interrupted(run);
+    uint8_t fresh = settings->fresh_log_byte == CONFIG_FRESH_LOG_C0 ? 0xC0 : 0x00;
+    int error = 0;
+    for (unsigned i = 0; i < database->log_count && !error; i++) {
+        error = wal_format(&run->io, &database->logs[i], fresh, &tick);
+        if (error && error != -EINTR)
+            return fail(run, EXIT_CODE_INCOMPLETE, error, "%s: writing the log file failed: %s",
+                        database->logs[i].path, strerror(-error));
+    }
     if (error)
-        return fail(run, EXIT_CODE_INCOMPLETE, error, "%s: writing the log file failed: %s",
-                    database->log.path, strerror(-error));
+        return fail_interrupted(run);
     struct worker *worker = &run->workers[database->index % run->worker_count];
-    error =
-        wal_init(&database->wal, run->clock, run->ledger, &database->log, &run->identity, worker);
+    error = wal_init(&database->wal, run->clock, run->ledger, database->logs, database->log_count,
+                     &run->identity, worker);
     if (error)
         return fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the log cannot be opened: %s",
-                    database->log.path, strerror(-error));
+                    database->logs[0].path, strerror(-error));
     wal_set_limits(&database->wal, (unsigned)settings->log_writes_max,
                    (size_t)settings->log_bytes_max);
     database->wal.on_error = run_log_error;
@@ -424,10 +446,11 @@ static int drives_look(struct run *run)
         const struct file *file = &run->files[i]->file;
         drive_level_look(&run->drives[file->mark.file_uid - 1], DRIVE_SYSFS, file->device);
     }
-    for (unsigned i = 0; i < run->database_count; i++) {
-        const struct file *log = &run->databases[i].log;
-        drive_level_look(&run->drives[log->mark.file_uid - 1], DRIVE_SYSFS, log->device);
-    }
+    for (unsigned i = 0; i < run->database_count; i++)
+        for (unsigned j = 0; j < run->databases[i].log_count; j++) {
+            const struct file *log = &run->databases[i].logs[j];
+            drive_level_look(&run->drives[log->mark.file_uid - 1], DRIVE_SYSFS, log->device);
+        }
     return 0;
 }
 
@@ -454,7 +477,8 @@ static void describe_all(struct run *run)
 {
     uint64_t now_s = (clock_realtime_ns(run->clock) - run->session_start_ns) / NS_PER_S;
     for (unsigned i = 0; i < run->database_count; i++)
-        ledger_describe(run, &run->databases[i].log);
+        for (unsigned j = 0; j < run->databases[i].log_count; j++)
+            ledger_describe(run, &run->databases[i].logs[j]);
     for (unsigned i = 0; i < run->file_count; i++) {
         ledger_describe(run, &run->files[i]->file);
         run->files[i]->database->ledger = run->ledger;
@@ -610,7 +634,9 @@ void run_destroy(struct run *run)
             data_file_free(&database->files[j]);
         free(database->files);
         size_rights_free(&database->sizes);
-        file_close(&database->log);
+        for (unsigned j = 0; j < database->log_count; j++)
+            file_close(&database->logs[j]);
+        free(database->logs);
     }
     files_remove(run);
     pool_destroy(&run->pool);

@@ -56,7 +56,7 @@ void run_log_error(struct wal *wal)
     enum verdict otherwise = wal->error_was_flush ? VERDICT_flush_error : VERDICT_write_error;
     struct finding finding = {.verdict = class_of(wal->error, otherwise),
                               .offset = wal->error_offset};
-    report(run, wal->file, &finding, wal->error,
+    report(run, wal->error_file, &finding, wal->error,
            "the log cannot be written: the database stops (SQL Server: 9001)");
     run_stop(run, RUN_STOP_ERROR);
 }

@@ -235,7 +235,8 @@ static void files_check(struct run *run)
     for (unsigned i = 0; i < run->file_count; i++)
         file_check(run, &run->files[i]->file, atomic_load(&run->files[i]->truncated));
     for (unsigned i = 0; i < run->database_count; i++)
-        file_check(run, &run->databases[i].log, false);
+        for (unsigned j = 0; j < run->databases[i].log_count; j++)
+            file_check(run, &run->databases[i].logs[j], false);
 }
 
 static int cycle(struct run *run)

@@ -16,8 +16,9 @@
 static struct file *file_by_uid(struct run *run, uint16_t uid)
 {
     for (unsigned i = 0; i < run->database_count; i++)
-        if (run->databases[i].log.mark.file_uid == uid)
-            return &run->databases[i].log;
+        for (unsigned j = 0; j < run->databases[i].log_count; j++)
+            if (run->databases[i].logs[j].mark.file_uid == uid)
+                return &run->databases[i].logs[j];
     struct data_file *data = run_file_by_uid(run, uid);
     return data ? &data->file : NULL;
 }
@@ -212,7 +213,8 @@ static void shorts_tell(struct run *run, struct file *file)
 static void look_for_shorts(struct run *run)
 {
     for (unsigned i = 0; i < run->database_count; i++)
-        shorts_tell(run, &run->databases[i].log);
+        for (unsigned j = 0; j < run->databases[i].log_count; j++)
+            shorts_tell(run, &run->databases[i].logs[j]);
     for (unsigned i = 0; i < run->file_count; i++)
         shorts_tell(run, &run->files[i]->file);
 }

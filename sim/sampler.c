@@ -101,7 +101,8 @@ static void look_at_waits(struct sampler *sampler, const struct run *run)
     for (unsigned i = 0; i < run->file_count; i++)
         waits_add(sampler, &run->files[i]->file);
     for (unsigned i = 0; i < run->database_count; i++)
-        waits_add(sampler, &run->databases[i].log);
+        for (unsigned j = 0; j < run->databases[i].log_count; j++)
+            waits_add(sampler, &run->databases[i].logs[j]);
     sampler->throttled_in_all = sampler->throttled;
     sampler->stalled_in_all = sampler->stalled;
     sampler->throttled -= throttled;

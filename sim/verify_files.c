@@ -559,15 +559,37 @@ static bool same_run(const struct verify_file *a, const struct verify_file *b)
            memcmp(a->file.mark.run_id, b->file.mark.run_id, RUN_ID_BYTES) == 0;
 }
 
-struct verify_file *verify_log_of(struct verify_set *set, const struct verify_file *data)
+struct verify_file *verify_log_next(struct verify_set *set, const struct verify_file *file,
+                                    struct verify_file *after)
 {
-    for (size_t i = 0; i < set->count; i++) {
-        struct verify_file *file = &set->files[i];
-        if (file->is_log && same_run(file, data) &&
-            file->file.mark.database_id == data->file.mark.database_id)
-            return file;
+    for (size_t i = after ? (size_t)(after - set->files) + 1 : 0; i < set->count; i++) {
+        struct verify_file *log = &set->files[i];
+        if (log->is_log && same_run(log, file) &&
+            log->file.mark.database_id == file->file.mark.database_id)
+            return log;
     }
     return NULL;
+}
+
+struct verify_file *verify_log_first(struct verify_set *set, const struct verify_file *file,
+                                     bool *complete)
+{
+    struct verify_file *first = NULL, *log = NULL;
+    size_t count = 0;
+    while ((log = verify_log_next(set, file, log))) {
+        if (!first || log->file.mark.file_uid < first->file.mark.file_uid)
+            first = log;
+        count++;
+    }
+    *complete = first && (first->row || first->file.mark.log_count <= count);
+    return first;
+}
+
+struct verify_file *verify_log_of(struct verify_set *set, const struct verify_file *file)
+{
+    bool complete;
+    struct verify_file *first = verify_log_first(set, file, &complete);
+    return complete ? first : NULL;
 }
 
 struct verify_file *verify_data_by_uid(struct verify_set *set, const struct verify_file *log,

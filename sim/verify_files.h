@@ -110,8 +110,15 @@ void verify_report(struct verify_set *set, struct verify_file *file, struct find
 /* The same for a page; detail may be NULL. */
 void verify_report_page(struct verify_set *set, struct verify_file *file, uint32_t page_no,
                         enum verdict verdict, const char *detail);
-/* Our log file that belongs to a data file of ours; NULL if the set has none. */
-struct verify_file *verify_log_of(struct verify_set *set, const struct verify_file *data);
+/* The first log file of the database of a file of ours, which stands for its log; NULL if the set
+ * has none.  complete: it has all of them. */
+struct verify_file *verify_log_first(struct verify_set *set, const struct verify_file *file,
+                                     bool *complete);
+/* The same if it is complete: what a data file can be compared with; else NULL. */
+struct verify_file *verify_log_of(struct verify_set *set, const struct verify_file *file);
+/* The log file of the same database behind `after` (NULL: the first) in order of the set. */
+struct verify_file *verify_log_next(struct verify_set *set, const struct verify_file *file,
+                                    struct verify_file *after);
 struct verify_file *verify_data_by_uid(struct verify_set *set, const struct verify_file *log,
                                        uint16_t uid);
 

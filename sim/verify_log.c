@@ -17,12 +17,26 @@
 #include "sim/wal.h"
 #include "verify/logscan.h"
 
+struct log_check;
+
+/* A file of the log, as the scan reads it. */
+struct checked_file {
+    struct log_check *check;
+    struct verify_file *file;
+};
+
 struct log_check {
     struct verify_set *set;
-    struct verify_file *log;
+    struct verify_file *log; /* the first file, which stands for the log */
+    struct checked_file *files;
+    struct log_scan_file *more; /* of the scan: all but the first */
+    size_t file_count;
     struct log_scan scan;
-    uint64_t bad_offset; /* of a read that failed */
-    uint64_t end_offset; /* behind the newest block, in the file */
+    struct verify_file *bad_file; /* of a read that failed */
+    uint64_t bad_offset;
+    struct verify_file *end_file;
+    uint64_t end_offset; /* behind the newest block, in end_file */
+    uint64_t blocks;
     bool no_memory;
     /* Positions of the newest blocks, by number modulo; what was under way at once is among them.
      */
@@ -114,10 +128,17 @@ static void note_change(struct log_check *check, const struct log_record_view *r
         note_newest(check, &data->settled, data, change->page_no + i, change->generation);
 }
 
+/* The file of the block that the scan is at. */
+static struct verify_file *file_read(const struct log_check *check)
+{
+    return check->files[check->scan.file].file;
+}
+
 static void record_seen(void *context, const struct log_record_view *record)
 {
     struct log_check *check = context;
     struct log_page_change change;
+    file_read(check)->counts[VERIFY_COUNT_log_records]++;
     if (record->op == LOG_OP_BEGIN_CHECKPOINT)
         note_checkpoint(check, record->lsn);
     if (!check->log->ours || !log_record_change(record, &change))
@@ -130,22 +151,27 @@ static void record_seen(void *context, const struct log_record_view *record)
 static void block_seen(void *context, const struct log_block_info *info, uint64_t file_offset)
 {
     struct log_check *check = context;
-    uint64_t *counts = check->log->counts;
+    uint64_t *counts = file_read(check)->counts;
     struct lsn start = {info->fseq, info->block, 0};
+    check->end_file = file_read(check);
     check->end_offset = file_offset + info->size_bytes;
-    check->newest[counts[VERIFY_COUNT_log_blocks] % WAL_OUTSTANDING_MAX] = lsn_position(start);
-    if (counts[VERIFY_COUNT_log_blocks]++ == 0)
+    check->newest[check->blocks % WAL_OUTSTANDING_MAX] = lsn_position(start);
+    if (check->blocks++ == 0)
         check->log->log.first_position = lsn_position(start);
+    counts[VERIFY_COUNT_log_blocks]++;
+    counts[VERIFY_COUNT_log_blocks_chained] += check->scan.chained;
     counts[VERIFY_COUNT_log_sectors] += info->size_bytes / LOG_SECTOR_BYTES;
     counts[VERIFY_COUNT_log_blocks_with_checksum] += info->has_checksum;
 }
 
 static int check_read(void *context, uint64_t offset, void *buf, size_t size_bytes)
 {
-    struct log_check *check = context;
-    int error = verify_read(check->set, check->log, offset, buf, size_bytes);
-    if (error)
-        check->bad_offset = offset;
+    const struct checked_file *file = context;
+    int error = verify_read(file->check->set, file->file, offset, buf, size_bytes);
+    if (error) {
+        file->check->bad_file = file->file;
+        file->check->bad_offset = offset;
+    }
     return error;
 }
 
@@ -154,8 +180,9 @@ static int check_read(void *context, uint64_t offset, void *buf, size_t size_byt
 static void report_damage(struct log_check *check)
 {
     for (size_t i = 0; i < check->scan.damage_count && i < LOG_SCAN_DAMAGE_MAX; i++) {
-        struct finding finding = log_spot_finding(&check->scan.damage[i], false);
-        verify_report(check->set, check->log, &finding);
+        const struct log_damage *damage = &check->scan.damage[i];
+        struct finding finding = log_spot_finding(damage, false);
+        verify_report(check->set, check->files[damage->file].file, &finding);
     }
 }
 
@@ -170,10 +197,9 @@ static bool may_be_unfinished(enum log_block_check what)
  */
 static bool within_flight(const struct log_check *check, uint64_t position)
 {
-    uint64_t blocks = check->log->counts[VERIFY_COUNT_log_blocks];
-    if (blocks < WAL_OUTSTANDING_MAX)
+    if (check->blocks < WAL_OUTSTANDING_MAX)
         return true;
-    return check->newest[blocks % WAL_OUTSTANDING_MAX] < position; /* the oldest of them */
+    return check->newest[check->blocks % WAL_OUTSTANDING_MAX] < position; /* the oldest of them */
 }
 
 /* Without a ledger nothing says how far the log was acknowledged.  A hole that a kill can have
@@ -191,7 +217,7 @@ static void end_at_unfinished(struct log_check *check)
         finding.verdict = VERDICT_torn_in_flight;
         log_spot_drop_unacknowledged(scan, position);
         scan->end_position = position;
-        verify_report(check->set, check->log, &finding);
+        verify_report(check->set, check->files[damage.file].file, &finding);
         return;
     }
 }
@@ -236,23 +262,31 @@ static void check_durable_end(struct log_check *check)
                         ")",
              scan->end_position >> 32, scan->end_position & UINT32_MAX, durable >> 32,
              durable & UINT32_MAX);
-    verify_report(check->set, log, &finding);
+    verify_report(check->set, check->end_file ? check->end_file : log, &finding);
+}
+
+static bool any_is_cut(const struct log_check *check)
+{
+    bool cut = false;
+    for (size_t i = 0; i < check->file_count; i++)
+        cut |= check->files[i].file->cut;
+    return cut;
 }
 
 static int report_unscanned(struct log_check *check, int error)
 {
     struct verify_set *set = check->set;
     struct verify_file *log = check->log;
-    if (log->cut && error != -ENOMEM) { /* told: what is missing, is missing there */
+    if (any_is_cut(check) && error != -ENOMEM) { /* told: what is missing, is missing there */
         log->log.tail_lost = true;
         return 0;
     }
     if (error == -EINVAL) {
         struct finding finding = {.verdict = VERDICT_log_lost,
                                   .offset = PAGE_BYTES,
-                                  .size_bytes = check->scan.file_bytes - PAGE_BYTES,
+                                  .size_bytes = file_read(check)->size_bytes - PAGE_BYTES,
                                   .detail = "no VLF header at all is left in the log file"};
-        verify_report(set, log, &finding);
+        verify_report(set, file_read(check), &finding);
         return 0;
     }
     if (error == -EFBIG || error == -ENOMEM) {
@@ -267,7 +301,7 @@ static int report_unscanned(struct log_check *check, int error)
                               .retries = VERIFY_RETRIES_MAX,
                               .error = -error};
     snprintf(finding.detail, sizeof finding.detail, "the log cannot be read: %s", strerror(-error));
-    verify_report(set, log, &finding);
+    verify_report(set, check->bad_file, &finding);
     return 0;
 }
 
@@ -276,9 +310,15 @@ static void keep_results(struct log_check *check)
     const struct log_scan *scan = &check->scan;
     struct verify_file *log = check->log;
     log->counts[VERIFY_COUNT_vlfs] = scan->vlf_count;
-    log->counts[VERIFY_COUNT_log_records] = scan->records;
-    log->counts[VERIFY_COUNT_log_blocks_chained] = scan->blocks_chained;
+    for (size_t i = 1; i < check->file_count; i++) {
+        check->files[i].file->counts[VERIFY_COUNT_vlfs] = check->more[i - 1].vlf_count;
+        log->counts[VERIFY_COUNT_vlfs] -= check->more[i - 1].vlf_count;
+    }
     log->counts[VERIFY_COUNT_log_damage] = scan->damage_count;
+    for (size_t i = 0; i < scan->damage_count && i < LOG_SCAN_DAMAGE_MAX; i++) {
+        log->counts[VERIFY_COUNT_log_damage]--;
+        check->files[scan->damage[i].file].file->counts[VERIFY_COUNT_log_damage]++;
+    }
     log->log.end_position = scan->end_position;
     log->log.last_record = scan->last_record;
 }
@@ -294,43 +334,107 @@ static int check_page_0(struct verify_set *set, struct verify_file *log)
     return 0;
 }
 
-int verify_log_check(struct verify_set *set, struct verify_file *log)
+/* ---- the check ---- */
+
+static size_t count_logs(struct verify_set *set, const struct verify_file *first)
 {
-    struct log_check check = {.set = set, .log = log};
-    int error = check_page_0(set, log);
-    check.scan = (struct log_scan){
-        .reader = {check_read, &check},
-        .file_bytes = atomic_load(&log->file.target.size_bytes), /* what can be read */
+    size_t count = 0;
+    struct verify_file *log = NULL;
+    while (first->ours && (log = verify_log_next(set, first, log)))
+        count++;
+    return count ? count : 1;
+}
+
+static int files_make(struct log_check *check)
+{
+    struct verify_set *set = check->set;
+    struct verify_file *file = NULL;
+    check->file_count = count_logs(set, check->log);
+    check->files = calloc(check->file_count, sizeof *check->files);
+    check->more = calloc(check->file_count, sizeof *check->more);
+    if (!check->files || !check->more)
+        return -ENOMEM;
+    check->files[0] = (struct checked_file){check, check->log};
+    for (size_t i = 1; i < check->file_count;) {
+        file = verify_log_next(set, check->log, file);
+        if (file == check->log)
+            continue;
+        check->files[i] = (struct checked_file){check, file};
+        check->more[i - 1] = (struct log_scan_file){
+            .reader = {check_read, &check->files[i]},
+            .file_bytes = atomic_load(&file->file.target.size_bytes),
+        };
+        i++;
+    }
+    return 0;
+}
+
+static void scan_prepare(struct log_check *check)
+{
+    const struct verify_file *log = check->log;
+    const struct file_mark *mark = &log->file.mark;
+    bool complete = true;
+    verify_log_first(check->set, log, &complete);
+    check->scan = (struct log_scan){
+        .reader = {check_read, &check->files[0]},
+        .file_bytes = atomic_load(&((struct verify_file *)(uintptr_t)log)->file.target.size_bytes),
+        .more = check->more,
+        .more_count = check->file_count - 1,
         .chained = log->ours,
-        .gaps_allowed = !log->ours,
+        .gaps_allowed = !log->ours || !complete,
         .on_record = record_seen,
         .on_block = block_seen,
-        .context = &check,
+        .context = check,
     };
-    if (log->ours) {
-        const struct file_mark *mark = &log->file.mark;
-        check.scan.chain_start = run_chain_start(mark->run_id, mark->file_uid);
-        check.scan.first_fseq = run_first_fseq(mark->run_id);
-    }
-    if (!error)
-        error = log_scan_run(&check.scan);
-    if (!error && check.no_memory)
-        error = -ENOMEM;
-    if (error)
-        return report_unscanned(&check, error);
+    if (!log->ours)
+        return;
+    check->scan.chain_start = run_chain_start(mark->run_id, mark->file_uid);
+    check->scan.first_fseq = complete ? run_first_fseq(mark->run_id) : 0;
+}
+
+static int judge(struct log_check *check)
+{
+    struct verify_set *set = check->set;
+    struct verify_file *log = check->log;
+    bool cut = any_is_cut(check);
     if (log->row && set->believed)
-        log_spot_drop_unacknowledged(&check.scan, atomic_load(&log->row->log_durable_position));
-    else if (log->ours && !log->cut)
-        end_at_unfinished(&check);
-    keep_results(&check);
-    if (log->cut) { /* one event, and told */
+        log_spot_drop_unacknowledged(&check->scan, atomic_load(&log->row->log_durable_position));
+    else if (log->ours && !cut)
+        end_at_unfinished(check);
+    keep_results(check);
+    if (cut) { /* one event, and told */
         log->log.tail_lost = true;
         return 0;
     }
-    report_damage(&check);
-    check_durable_end(&check);
-    log->log.whole = check.scan.damage_count == 0 && !log->log.tail_lost;
+    report_damage(check);
+    check_durable_end(check);
+    log->log.whole = check->scan.damage_count == 0 && !log->log.tail_lost;
     return 0;
+}
+
+static int check_all(struct log_check *check)
+{
+    int error = files_make(check);
+    if (!error) {
+        scan_prepare(check);
+        error = log_scan_run(&check->scan);
+    }
+    if (!error && check->no_memory)
+        error = -ENOMEM;
+    return error ? report_unscanned(check, error) : judge(check);
+}
+
+int verify_log_check(struct verify_set *set, struct verify_file *log)
+{
+    int error = check_page_0(set, log);
+    bool complete;
+    if (error || (log->ours && verify_log_first(set, log, &complete) != log))
+        return error; /* the first file of the log stands for all */
+    struct log_check check = {.set = set, .log = log};
+    error = check_all(&check);
+    free(check.files);
+    free(check.more);
+    return error;
 }
 
 /* ---- questions ---- */

@@ -1,10 +1,10 @@
 /*
- * verify_log.h - the offline check of one log file, real or ours.
+ * verify_log.h - the offline check of a log, real or ours.
  *
- * Scans it from end to end, counts, reports damage, and keeps what the data files are compared
- * with: its end, the newest logged generation of each page, the logged images of system pages, the
- * begin records of checkpoints.  With a believed ledger the end must be where the run's was.  One
- * thread.
+ * A log of ours may have several files, checked with the first of them.  Scans it from end to end,
+ * counts, reports damage, and keeps what the data files are compared with: its end, the newest
+ * logged generation of each page, the logged images of system pages, the begin records of
+ * checkpoints.  With a believed ledger the end must be where the run's was.  One thread.
  */
 #ifndef SIM_VERIFY_LOG_H
 #define SIM_VERIFY_LOG_H

@@ -19,7 +19,7 @@ static struct wal_vlf *head_vlf(struct wal *wal)
 
 static bool head_has_room(struct wal *wal)
 {
-    return wal->head_used_bytes + LOG_BLOCK_BYTES_MAX <= head_vlf(wal)->header.size_bytes;
+    return head_vlf(wal)->used_bytes + LOG_BLOCK_BYTES_MAX <= head_vlf(wal)->header.size_bytes;
 }
 
 static uint64_t free_bytes(struct wal *wal)
@@ -27,7 +27,7 @@ static uint64_t free_bytes(struct wal *wal)
     uint64_t sum = 0;
     for (size_t i = 0; i < wal->vlf_count; i++)
         sum += wal->vlfs[i].in_use ? 0 : wal_vlf_usable_bytes(&wal->vlfs[i].header);
-    uint64_t head_end = wal->head_used_bytes + LOG_BLOCK_BYTES_MAX;
+    uint64_t head_end = head_vlf(wal)->used_bytes + LOG_BLOCK_BYTES_MAX;
     if (head_end < head_vlf(wal)->header.size_bytes)
         sum += head_vlf(wal)->header.size_bytes - head_end;
     return sum > wal->open_cost_bytes ? sum - wal->open_cost_bytes : 0;
@@ -87,13 +87,15 @@ static void vlf_activate(struct wal *wal, size_t index)
     wal->head = index;
     vlf->in_use = true;
     vlf->blocks = 0;
+    vlf->start_crc = wal->chain_crc;
     vlf->header.fseq = wal->next_fseq++;
     vlf->header.use_count++;
-    wal->head_used_bytes = VLF_HEADER_BYTES;
+    head_vlf(wal)->used_bytes = VLF_HEADER_BYTES;
 
     struct log_buffer *buffer = buffer_take(wal);
     vlf_header_build(buffer->bytes, &vlf->header);
     buffer->is_header = true;
+    buffer->file = &wal->files[vlf->header.file];
     buffer->due_ns = 0;
     buffer->records = 0;
     buffer->size_bytes = VLF_HEADER_BYTES;
@@ -102,15 +104,29 @@ static void vlf_activate(struct wal *wal, size_t index)
     fifo_put(wal, buffer);
 }
 
+/* Does VLF a come after b in the order of the files? */
+static bool vlf_is_behind(const struct vlf_header *a, const struct vlf_header *b)
+{
+    return a->file != b->file ? a->file > b->file : a->offset > b->offset;
+}
+
+/* The free VLF behind the head in the order of the files, or else the first of all. */
 static void vlf_next(struct wal *wal)
 {
-    size_t index = wal->head;
-    head_vlf(wal)->used_bytes = wal->head_used_bytes;
-    do {
-        index = (index + 1) % wal->vlf_count;
-        assert(index != wal->head); /* reservations guarantee a free VLF */
-    } while (wal->vlfs[index].in_use);
-    vlf_activate(wal, index);
+    const struct vlf_header *head = &head_vlf(wal)->header;
+    size_t next = wal->vlf_count, first = wal->vlf_count;
+    for (size_t i = 0; i < wal->vlf_count; i++) {
+        const struct vlf_header *vlf = &wal->vlfs[i].header;
+        if (wal->vlfs[i].in_use)
+            continue;
+        if (first == wal->vlf_count || vlf_is_behind(&wal->vlfs[first].header, vlf))
+            first = i;
+        if (vlf_is_behind(vlf, head) &&
+            (next == wal->vlf_count || vlf_is_behind(&wal->vlfs[next].header, vlf)))
+            next = i;
+    }
+    assert(first != wal->vlf_count); /* reservations guarantee a free VLF */
+    vlf_activate(wal, next != wal->vlf_count ? next : first);
 }
 
 static void block_open(struct wal *wal)
@@ -126,8 +142,8 @@ static void block_open(struct wal *wal)
 
 uint64_t wal_open_position(const struct wal *wal)
 {
-    return (uint64_t)wal->vlfs[wal->head].header.fseq << 32 |
-           wal->head_used_bytes / LOG_SECTOR_BYTES;
+    const struct wal_vlf *head = &wal->vlfs[wal->head];
+    return (uint64_t)head->header.fseq << 32 | head->used_bytes / LOG_SECTOR_BYTES;
 }
 
 void wal_seal_open(struct wal *wal)
@@ -137,7 +153,7 @@ void wal_seal_open(struct wal *wal)
     buffer->records = wal->builder.record_count - 1; /* without the chain record */
     struct log_block_place place = {
         .fseq = vlf->header.fseq,
-        .block = (uint32_t)(wal->head_used_bytes / LOG_SECTOR_BYTES),
+        .block = (uint32_t)(head_vlf(wal)->used_bytes / LOG_SECTOR_BYTES),
         .parity = vlf_parity(vlf->header.use_count),
         .previous_bytes = wal->previous_bytes,
         .sector_bytes = wal->sector_bytes,
@@ -147,11 +163,12 @@ void wal_seal_open(struct wal *wal)
         buffer->due_ns = clock_now_ns(wal->clock);
     buffer->size_bytes = log_builder_seal(&wal->builder, &place, &wal->chain_crc);
     buffer->crc = wal->chain_crc;
-    buffer->file_offset = vlf->header.offset + wal->head_used_bytes;
-    wal->head_used_bytes += buffer->size_bytes;
-    assert(wal->head_used_bytes <= vlf->header.size_bytes);
+    buffer->file = &wal->files[vlf->header.file];
+    buffer->file_offset = vlf->header.offset + head_vlf(wal)->used_bytes;
+    head_vlf(wal)->used_bytes += buffer->size_bytes;
+    assert(head_vlf(wal)->used_bytes <= vlf->header.size_bytes);
     buffer->end_position =
-        (uint64_t)vlf->header.fseq << 32 | wal->head_used_bytes / LOG_SECTOR_BYTES;
+        (uint64_t)vlf->header.fseq << 32 | head_vlf(wal)->used_bytes / LOG_SECTOR_BYTES;
     wal->previous_bytes = (uint16_t)buffer->size_bytes;
     vlf->blocks++;
     wal->open = NULL;
@@ -201,7 +218,7 @@ static struct lsn append_locked(struct wal *wal, struct xact *xact, const struct
 {
     struct lsn lsn = {
         .fseq = head_vlf(wal)->header.fseq,
-        .block = (uint32_t)(wal->head_used_bytes / LOG_SECTOR_BYTES),
+        .block = (uint32_t)(head_vlf(wal)->used_bytes / LOG_SECTOR_BYTES),
         .slot = (uint16_t)log_builder_append(&wal->builder, record),
     };
     size_t cost = log_record_cost(record->payload_bytes, wal->sector_bytes);
@@ -381,15 +398,20 @@ void wal_wait_forget(struct wal *wal, struct wal_waiter *waiter)
 static int vlfs_init(struct wal *wal)
 {
     struct vlf_header headers[VLF_MAX];
-    wal->vlf_count = vlf_layout(wal->file->target.size_bytes, headers);
-    if (wal->vlf_count < 2)
-        return -EINVAL;
-    wal->vlfs = calloc(wal->vlf_count, sizeof *wal->vlfs);
+    wal->vlfs = calloc((size_t)VLF_MAX * wal->file_count, sizeof *wal->vlfs);
     if (!wal->vlfs)
         return -ENOMEM;
-    for (size_t i = 0; i < wal->vlf_count; i++)
-        wal->vlfs[i].header = headers[i];
-    struct wal_space space = wal_space_of(headers, wal->vlf_count);
+    struct wal_space space = {0};
+    for (unsigned file = 0; file < wal->file_count; file++) {
+        size_t count = vlf_layout(wal->files[file].target.size_bytes, headers);
+        if (count < 2)
+            return -EINVAL;
+        for (size_t i = 0; i < count; i++) {
+            headers[i].file = file;
+            wal->vlfs[wal->vlf_count++].header = headers[i];
+        }
+        wal_space_add(&space, headers, count);
+    }
     wal->capacity_bytes = space.capacity_bytes;
     wal->usable_bytes = space.usable_bytes;
     return 0;
@@ -411,14 +433,17 @@ static int buffers_init(struct wal *wal)
     return 0;
 }
 
-int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *file,
-             const struct run_identity *run, struct worker *worker)
+int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *files,
+             unsigned file_count, const struct run_identity *run, struct worker *worker)
 {
     memset(wal, 0, sizeof *wal);
     wal->clock = clock;
     wal->ledger = ledger;
-    wal->file = file;
-    wal->sector_bytes = file->mark.sector_bytes;
+    wal->files = files;
+    wal->file_count = file_count;
+    for (unsigned i = 0; i < file_count; i++)
+        if (files[i].mark.sector_bytes > wal->sector_bytes)
+            wal->sector_bytes = files[i].mark.sector_bytes;
     wal_set_limits(wal, WAL_OUTSTANDING_MAX, WAL_OUTSTANDING_BYTES);
     pthread_mutex_init(&wal->lock, NULL);
     int error = vlfs_init(wal);
@@ -429,7 +454,7 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
         return error;
     }
     wal->next_fseq = run_first_fseq(run->run_id);
-    wal->chain_crc = run_chain_start(run->run_id, file->mark.file_uid);
+    wal->chain_crc = run_chain_start(run->run_id, wal_uid(wal));
     task_init(&wal->writer, worker, wal_writer_step);
     pthread_mutex_lock(&wal->lock);
     vlf_activate(wal, 0);
@@ -449,7 +474,7 @@ void wal_set_limits(struct wal *wal, unsigned writes, size_t bytes)
 
 void wal_free(struct wal *wal)
 {
-    if (!wal->file)
+    if (!wal->files)
         return;
     free(wal->vlfs);
     free(wal->memory);
@@ -474,10 +499,18 @@ void wal_close(struct wal *wal)
     task_wake(&wal->writer);
 }
 
-uint64_t wal_live_blocks(const struct wal *wal)
+uint64_t wal_file_live_blocks(const struct wal *wal, unsigned file)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < wal->vlf_count; i++)
-        sum += wal->vlfs[i].blocks;
+        sum += wal->vlfs[i].header.file == file ? wal->vlfs[i].blocks : 0;
+    return sum;
+}
+
+uint64_t wal_live_blocks(const struct wal *wal)
+{
+    uint64_t sum = 0;
+    for (unsigned file = 0; file < wal->file_count; file++)
+        sum += wal_file_live_blocks(wal, file);
     return sum;
 }

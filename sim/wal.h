@@ -41,7 +41,8 @@
 struct wal_vlf {
     struct vlf_header header;
     uint64_t blocks;     /* sealed in the present use */
-    uint64_t used_bytes; /* once it is not the head any more: header and blocks */
+    uint64_t used_bytes; /* by the present use, header included */
+    uint32_t start_crc;  /* chain value before its first block */
     bool in_use;         /* holds records at or after MinLSN, or is the head */
 };
 
@@ -57,6 +58,7 @@ struct log_buffer {
     enum log_buffer_state state;
     bool is_header; /* a VLF header instead of a block */
     struct wal *wal;
+    struct file *file;
     uint8_t *bytes; /* LOG_BLOCK_BYTES_MAX */
     size_t size_bytes;
     uint64_t file_offset;
@@ -105,11 +107,11 @@ struct wal {
     pthread_mutex_t lock;
     struct clock *clock;
     struct ledger *ledger;
-    struct file *file;
-    size_t sector_bytes;
+    struct file *files; /* of the log, used one after the other */
+    unsigned file_count;
+    size_t sector_bytes; /* the largest of the files' */
     struct wal_vlf *vlfs;
-    size_t vlf_count, head;   /* head: index of the VLF being filled */
-    uint64_t head_used_bytes; /* of the head VLF, header included */
+    size_t vlf_count, head; /* head: index of the VLF being filled */
     uint32_t next_fseq;
     uint32_t chain_crc; /* of the newest sealed block */
     uint16_t previous_bytes;
@@ -145,15 +147,17 @@ struct wal {
     _Atomic bool closing;
     int error; /* why it failed */
     bool error_was_flush;
+    struct file *error_file;
     uint64_t error_offset;
     uint64_t records;                  /* appended */
     void (*on_error)(struct wal *wal); /* called once, by the log writer */
     void *context;
 };
 
-/* file: formatted by wal_format.  worker: where the log writer runs; it is started here. */
-int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *file,
-             const struct run_identity *run, struct worker *worker)
+/* files: of the log, each formatted by wal_format; they stay the caller's.  What is durable is told
+ * to the ledger in the row of the first.  worker: where the log writer runs; it is started here. */
+int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *files,
+             unsigned file_count, const struct run_identity *run, struct worker *worker)
     __attribute__((warn_unused_result));
 void wal_free(struct wal *wal);
 /* Log writes under way at most, in number (up to WAL_OUTSTANDING_MAX, what wal_init sets) and in
@@ -223,6 +227,13 @@ void wal_stop(struct wal *wal, int error);
 void wal_close(struct wal *wal);
 /* Live blocks: of each VLF's present use. After the writer ended. */
 uint64_t wal_live_blocks(const struct wal *wal);
+/* The same of one file of the log. */
+uint64_t wal_file_live_blocks(const struct wal *wal, unsigned file);
+/* Where recovery and readers begin: the value that the chain of a log starts with. */
+static inline uint16_t wal_uid(const struct wal *wal)
+{
+    return wal->files[0].mark.file_uid;
+}
 
 /* wal_writer.c: the log writer's step; wal.c: what it needs, under the lock. */
 enum task_result wal_writer_step(struct task *task);

@@ -110,7 +110,7 @@ bool wal_durable_span(struct wal *wal, uint64_t position, struct wal_span *span)
     bool found = vlf && in_vlf < durable_bytes(vlf, end);
     if (found)
         *span = (struct wal_span){
-            .file = wal->file,
+            .file = &wal->files[vlf->header.file],
             .offset = vlf->header.offset + in_vlf,
             .bytes = durable_bytes(vlf, end) - in_vlf,
             .position = (uint64_t)vlf->header.fseq << 32 | in_vlf / LOG_SECTOR_BYTES,

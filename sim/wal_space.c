@@ -9,17 +9,23 @@ uint64_t wal_vlf_usable_bytes(const struct vlf_header *vlf)
     return vlf->size_bytes > lost ? vlf->size_bytes - lost : 0;
 }
 
-struct wal_space wal_space_of(const struct vlf_header *vlfs, size_t count)
+void wal_space_add(struct wal_space *space, const struct vlf_header *vlfs, size_t count)
 {
-    struct wal_space space = {0};
-    uint64_t largest = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t usable = wal_vlf_usable_bytes(&vlfs[i]);
-        space.capacity_bytes += usable;
-        largest = usable > largest ? usable : largest;
+        space->capacity_bytes += usable;
+        if (usable > space->largest_bytes)
+            space->largest_bytes = usable;
     }
-    space.usable_bytes = space.capacity_bytes - largest;
-    return space;
+    space->usable_bytes = space->capacity_bytes - space->largest_bytes;
+}
+
+bool wal_space_add_file(struct wal_space *space, uint64_t file_bytes)
+{
+    struct vlf_header vlfs[VLF_MAX];
+    size_t count = vlf_layout(file_bytes, vlfs);
+    wal_space_add(space, vlfs, count);
+    return count > 0;
 }
 
 uint64_t wal_space_transaction_max(uint64_t usable_bytes)
@@ -29,9 +35,9 @@ uint64_t wal_space_transaction_max(uint64_t usable_bytes)
 
 uint64_t wal_log_transaction_max(uint64_t file_bytes)
 {
-    struct vlf_header vlfs[VLF_MAX];
-    size_t count = vlf_layout(file_bytes, vlfs);
-    return wal_space_transaction_max(wal_space_of(vlfs, count).usable_bytes);
+    struct wal_space space = {0};
+    wal_space_add_file(&space, file_bytes);
+    return wal_space_transaction_max(space.usable_bytes);
 }
 
 /* A record costs ceil((c + payload) / room) sectors: at most one sector more than its share of the

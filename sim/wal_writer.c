@@ -12,11 +12,12 @@
 
 #define WAL_BUFFERS_FREE_MIN 4 /* what the largest append may need */
 
-static void wal_fail(struct wal *wal, int error, uint64_t offset, bool was_flush)
+static void wal_fail(struct wal *wal, int error, struct file *file, uint64_t offset, bool was_flush)
 {
     if (atomic_load(&wal->failed))
         return;
     wal->error = error;
+    wal->error_file = file;
     wal->error_offset = offset;
     wal->error_was_flush = was_flush;
     atomic_store(&wal->failed, true);
@@ -37,7 +38,7 @@ static void buffer_written(struct io_req *req)
     int error = req->result;
     pthread_mutex_unlock(&wal->lock);
     if (error)
-        wal_fail(wal, error, buffer->file_offset, req->flush_failed);
+        wal_fail(wal, error, buffer->file, buffer->file_offset, req->flush_failed);
     task_wake(&wal->writer);
 }
 
@@ -49,7 +50,7 @@ static void buffer_retire(struct wal *wal)
         wal->last = NULL;
     atomic_store(&wal->durable_end, buffer->end_position);
     if (wal->ledger && !buffer->is_header) {
-        struct ledger_file *row = ledger_file_at(wal->ledger, wal->file->mark.file_uid);
+        struct ledger_file *row = ledger_file_at(wal->ledger, wal_uid(wal));
         /* The CRC first: after a kill between the two the position is that of a block before,
          * and the log, which goes on behind it, is not compared with the CRC (verify_log.c). */
         atomic_store(&row->log_durable_crc, buffer->crc);
@@ -75,7 +76,7 @@ static void flush_done(struct io_req *req)
     }
     pthread_mutex_unlock(&wal->lock);
     if (req->result)
-        wal_fail(wal, req->result, 0, true);
+        wal_fail(wal, req->result, wal->flush_last->file, 0, true);
     task_wake(&wal->writer);
 }
 
@@ -97,7 +98,7 @@ static void write_prepare(struct wal *wal, struct log_buffer *buffer)
     memset(&buffer->req, 0, offsetof(struct io_req, resume_iov));
     buffer->req.op = IO_WRITE;
     buffer->req.stream = STREAM_log_write;
-    buffer->req.target = &wal->file->target;
+    buffer->req.target = &buffer->file->target;
     buffer->req.offset = buffer->file_offset;
     buffer->req.iov = &buffer->iov;
     buffer->req.iov_count = 1;
@@ -133,18 +134,23 @@ static unsigned writes_collect(struct wal *wal, struct log_buffer *out[WAL_OUTST
     return count;
 }
 
-/* Acknowledge in order.  Without write-through a flush must cover the written prefix first: true if
- * one is to be submitted. */
+static bool is_written(const struct log_buffer *buffer)
+{
+    return buffer && buffer->state == LOG_BUFFER_WRITTEN;
+}
+
+/* Acknowledge in order.  Without write-through a flush must cover the written prefix first, as far
+ * as it stands in one file: true if one is to be submitted. */
 static bool acknowledge(struct wal *wal)
 {
-    if (wal->file->target.dsync) {
-        while (wal->first && wal->first->state == LOG_BUFFER_WRITTEN)
-            buffer_retire(wal);
+    if (wal->flushing)
         return false;
-    }
-    if (wal->flushing || !wal->first || wal->first->state != LOG_BUFFER_WRITTEN)
+    while (is_written(wal->first) && wal->first->file->target.dsync)
+        buffer_retire(wal);
+    if (!is_written(wal->first))
         return false;
-    for (struct log_buffer *b = wal->first; b && b->state == LOG_BUFFER_WRITTEN; b = b->next)
+    const struct file *file = wal->first->file;
+    for (struct log_buffer *b = wal->first; is_written(b) && b->file == file; b = b->next)
         wal->flush_last = b;
     wal->flushing = true;
     return true;
@@ -175,7 +181,7 @@ static void flush_submit(struct wal *wal)
     memset(&wal->flush_req, 0, offsetof(struct io_req, resume_iov));
     wal->flush_req.op = IO_FLUSH;
     wal->flush_req.stream = STREAM_log_flush;
-    wal->flush_req.target = &wal->file->target;
+    wal->flush_req.target = &wal->flush_last->file->target;
     wal->flush_req.done = flush_done;
     wal->flush_req.context = wal;
     io_submit(&wal->writer.worker->io, &wal->flush_req);

@@ -156,12 +156,12 @@ static inline int core_log_read(void *context, uint64_t offset, void *buf, size_
 /* Scan the log file of the database as it stands in the file system. */
 static inline void core_scan(struct core *core, struct log_scan *scan)
 {
-    int fd = open(core->db->log.path, O_RDONLY | O_CLOEXEC);
+    int fd = open(core->db->logs[0].path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     scan->reader = (struct log_reader){core_log_read, &fd};
-    scan->file_bytes = atomic_load(&core->db->log.target.size_bytes);
+    scan->file_bytes = atomic_load(&core->db->logs[0].target.size_bytes);
     scan->chained = true;
-    scan->chain_start = run_chain_start(core->run->run_id, core->db->log.mark.file_uid);
+    scan->chain_start = run_chain_start(core->run->run_id, core->db->logs[0].mark.file_uid);
     scan->first_fseq = run_first_fseq(core->run->run_id);
     assert_int_equal(log_scan_run(scan), 0);
     close(fd);

@@ -1,5 +1,5 @@
 /*
- * logscan.c - scan a log file: which blocks are live, where the log ends, what is damaged.
+ * logscan.c - scan the files of a log: which blocks are live, where the log ends, what is damaged.
  *
  * The VLFs are read in order of FSeqNo, each block by block until one is not a whole block of this
  * use.  That place is the end of the log unless something proves that the log went on behind it:
@@ -12,7 +12,7 @@
  * one fault is reported once.  A later VLF whose chain continues from the last whole block proves
  * that nothing is missing between them, whatever the rest of the older VLF holds.
  *
- * What it does not do: judge page 0, know what was acknowledged, or read log files side by side.
+ * What it does not do: judge page 0, or know what was acknowledged.
  */
 #include "verify/logscan.h"
 
@@ -223,8 +223,11 @@ static int scan_step(struct scanner *s, struct cursor *c, bool *more)
             return 0;
         }
     }
-    struct log_damage place = {
-        .offset = c->at, .fseq = c->vlf->fseq, .block = block_number(c, c->at), .what = what};
+    struct log_damage place = {.file = c->vlf->file,
+                               .offset = c->at,
+                               .fseq = c->vlf->fseq,
+                               .block = block_number(c, c->at),
+                               .what = what};
     uint64_t next = find_live(s, c);
     if (next == 0)
         return s->window.error;
@@ -241,6 +244,7 @@ static int scan_step(struct scanner *s, struct cursor *c, bool *more)
 static int scan_vlf(struct scanner *s, const struct vlf_header *vlf)
 {
     uint64_t bytes = vlf->size_bytes / LOG_SECTOR_BYTES * LOG_SECTOR_BYTES;
+    log_vlfs_turn(&s->window, s->scan, vlf->file);
     struct cursor c = {
         .vlf = vlf, .at = vlf->offset + VLF_HEADER_BYTES, .end = vlf->offset + bytes};
     bool more = true;
@@ -263,6 +267,7 @@ static int find_lost_header(struct scanner *s, const struct vlf_header *vlf, uin
     c.end = vlf->offset + vlf->size_bytes / LOG_SECTOR_BYTES * LOG_SECTOR_BYTES;
     if (c.end <= c.at)
         return 0;
+    log_vlfs_turn(&s->window, s->scan, vlf->file);
     const uint8_t *sector = log_window_get(&s->window, c.at, LOG_SECTOR_BYTES, LOG_BLOCK_BYTES_MAX);
     if (sector == NULL)
         return s->window.error;
@@ -273,7 +278,8 @@ static int find_lost_header(struct scanner *s, const struct vlf_header *vlf, uin
     if (!check_alone(s, &c, c.at, &what, &info))
         return s->window.error;
     if (what == LOG_BLOCK_OK && info.previous_crc == s->scan->end_crc)
-        log_damage_add(s->scan, &(struct log_damage){.offset = vlf->offset,
+        log_damage_add(s->scan, &(struct log_damage){.file = vlf->file,
+                                                     .offset = vlf->offset,
                                                      .fseq = as.fseq,
                                                      .what = LOG_BLOCK_BAD_VLF,
                                                      .newer_follows = true});
@@ -339,15 +345,15 @@ static int scan_all(struct scanner *s)
 int log_scan_run(struct log_scan *scan)
 {
     clear_results(scan);
-    if (scan->file_bytes < 2 * VLF_HEADER_BYTES)
-        return -EINVAL;
+    for (size_t i = 0; i <= scan->more_count; i++)
+        if ((i ? scan->more[i - 1].file_bytes : scan->file_bytes) < 2 * VLF_HEADER_BYTES)
+            return -EINVAL;
     struct scanner *s = calloc(1, sizeof(*s));
     uint8_t *buf = aligned_alloc(LOG_READ_ALIGN_BYTES, LOG_WINDOW_BYTES);
     int rc = -ENOMEM;
     if (s != NULL && buf != NULL) {
         s->scan = scan;
-        s->window = (struct log_window){
-            .reader = &scan->reader, .file_bytes = scan->file_bytes, .buf = buf};
+        s->window.buf = buf;
         rc = scan_all(s);
     }
     free(buf);

@@ -1,7 +1,8 @@
 /*
  * logscan.h - read a log file from end to end and say where the log ends and whether it is whole.
  *
- * Works on real .ldf files (chained = false) and on pagestorm's (chained = true: the CRC chain is
+ * A log may have several files, used one after the other: FSeqNos rise over all of them.  Works on
+ * real .ldf files (chained = false) and on pagestorm's (chained = true: the CRC chain is
  * demanded from block to block and over VLF borders in order of FSeqNo).  A torn or missing last
  * block ends the log; the same followed by a valid newer block is damage.
  *
@@ -23,6 +24,12 @@ struct log_reader {
     void *context;
 };
 
+struct log_scan_file {
+    struct log_reader reader;
+    uint64_t file_bytes;
+    size_t vlf_count; /* out */
+};
+
 enum log_end {
     LOG_END_NONE,      /* VLF full: the log goes on in the next one */
     LOG_END_FRESH,     /* zero fill or 0xC0 stamp */
@@ -32,6 +39,7 @@ enum log_end {
 };
 
 struct log_damage {
+    unsigned file;   /* which of the log's files */
     uint64_t offset; /* in the file */
     uint32_t fseq;
     uint32_t block;
@@ -44,8 +52,10 @@ struct log_damage {
 
 struct log_scan {
     /* in */
-    struct log_reader reader;
+    struct log_reader reader; /* of the first file */
     uint64_t file_bytes;
+    struct log_scan_file *more; /* the log's other files: its VLFs are in all of them */
+    size_t more_count;
     bool chained;
     uint32_t chain_start; /* run_chain_start */
     uint32_t first_fseq;  /* run_first_fseq: a chain that starts here starts with chain_start */
@@ -56,6 +66,7 @@ struct log_scan {
     void (*on_block)(void *context, const struct log_block_info *info, uint64_t file_offset);
     void *context;
     /* out */
+    unsigned file; /* while a callback runs: the file of its block */
     size_t vlf_count;
     uint64_t blocks;         /* live blocks: of each VLF's present use */
     uint64_t blocks_chained; /* of them verified by their chained CRC: all of a sound own log */
@@ -68,7 +79,7 @@ struct log_scan {
     size_t damage_count; /* may exceed the array */
 };
 
-/* 0 (see damage_count), -errno of the reader, -EINVAL (no VLF header in the file), -EFBIG (more
+/* 0 (see damage_count), -errno of a reader, -EINVAL (no VLF header in a file), -EFBIG (more
  * than LOG_SCAN_VLF_MAX VLFs) or -ENOMEM.  Page 0 is not looked at.  Allocates about 2 MiB at the
  * start. */
 int log_scan_run(struct log_scan *scan) __attribute__((warn_unused_result));

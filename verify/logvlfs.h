@@ -20,7 +20,9 @@ struct log_vlfs {
 /* Note a damage; those beyond LOG_SCAN_DAMAGE_MAX are only counted. */
 void log_damage_add(struct log_scan *scan, const struct log_damage *damage);
 
-/* Read the headers from 0x2000 to the end of the file.  After a damaged one the next is searched
+/* Turn the window to a file of the log, by its number. */
+void log_vlfs_turn(struct log_window *window, struct log_scan *scan, unsigned file);
+/* Read the headers of each file from 0x2000 to its end.  After a damaged one the next is searched
  * for. 0, the window's error, -EINVAL (no VLF at all) or -EFBIG (more than LOG_SCAN_VLF_MAX). */
 int log_vlfs_walk(struct log_vlfs *vlfs, struct log_window *window, struct log_scan *scan)
     __attribute__((warn_unused_result));

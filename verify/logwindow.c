@@ -36,6 +36,16 @@ static int refill(struct log_window *window, uint64_t offset, uint64_t want_byte
     return 0;
 }
 
+void log_window_turn(struct log_window *window, const struct log_reader *reader,
+                     uint64_t file_bytes)
+{
+    if (window->reader == reader)
+        return;
+    window->reader = reader;
+    window->file_bytes = file_bytes;
+    window->filled_bytes = 0;
+}
+
 const uint8_t *log_window_get(struct log_window *window, uint64_t offset, size_t size_bytes,
                               uint64_t ahead_bytes)
 {

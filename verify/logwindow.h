@@ -21,6 +21,9 @@ struct log_window {
     int error;           /* of the first failed read; stays */
 };
 
+/* Look at another file from now on. */
+void log_window_turn(struct log_window *window, const struct log_reader *reader,
+                     uint64_t file_bytes);
 /* size_bytes at offset (both inside the file), or NULL after a failed read.  ahead_bytes: how much
  * of what follows will be wanted, too, if a read is needed; at most LOG_WINDOW_BYTES in all. */
 const uint8_t *log_window_get(struct log_window *window, uint64_t offset, size_t size_bytes,

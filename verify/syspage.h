@@ -51,6 +51,7 @@ struct file_mark {
     uint32_t sector_bytes; /* 512 or 4096 */
     uint64_t seed;         /* of the run, so that bodies can be regenerated from the files alone */
     uint16_t compressible;
+    uint16_t log_count; /* log files of its database; 0 is written as 1 */
 };
 
 /* primary: file with the boot page. */

@@ -32,7 +32,8 @@ struct mark_row {
     uint16_t compressible;
     uint8_t format_version;
     uint8_t body_version;
-    uint32_t reserved;
+    uint16_t log_count;
+    uint16_t reserved;
     uint64_t xxh3; /* of the row before it */
     uint16_t columns;
     uint8_t null_bitmap;
@@ -72,6 +73,7 @@ void file_mark_build(void *page0, const struct file_mark *mark)
         .sector_bytes = mark->sector_bytes,
         .seed = mark->seed,
         .compressible = mark->compressible,
+        .log_count = mark->log_count > 1 ? mark->log_count : 0, /* 0: one, as always before */
         .format_version = PAGE_FORMAT_VERSION,
         .body_version = PAGE_BODY_VERSION,
         .columns = MARK_COLUMNS,
@@ -122,6 +124,7 @@ static void mark_from_row(struct file_mark *out, const struct mark_row *row)
         .sector_bytes = row->sector_bytes,
         .seed = row->seed,
         .compressible = row->compressible,
+        .log_count = row->log_count ? row->log_count : 1,
     };
     memcpy(out->run_id, row->run_id, RUN_ID_BYTES);
 }

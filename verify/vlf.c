@@ -17,6 +17,8 @@
 #define VLF_FORMAT_FIRST 2     /* SQL Server 2000 */
 #define LAYOUT_4_MAX     (64ull << 20)
 #define LAYOUT_8_MAX     (1ull << 30)
+#define GROWTH_ONE_PART  8              /* below 1/8 of the log a growth is one VLF (2014+) */
+#define GROWTH_ONE_BYTES (512ull << 10) /* so is every growth below this: reference 4.5 */
 
 struct vlf_disk {
     uint8_t signature;
@@ -35,19 +37,27 @@ static_assert(sizeof(struct vlf_disk) == 0x2A, "VLF header ends with the create 
 static_assert(offsetof(struct vlf_disk, size_bytes) == 0x10, "VLF size at 0x10");
 static_assert(offsetof(struct vlf_disk, create_fseq) == 0x20, "create LSN at 0x20");
 
-static uint64_t layout_count(uint64_t file_bytes)
+/* How many VLFs a range is cut into: reference 4.5. */
+static uint64_t layout_count(uint64_t bytes)
 {
-    if (file_bytes <= LAYOUT_4_MAX)
+    if (bytes <= LAYOUT_4_MAX)
         return 4;
-    return file_bytes <= LAYOUT_8_MAX ? 8 : 16;
+    return bytes <= LAYOUT_8_MAX ? 8 : 16;
 }
 
-size_t vlf_layout(uint64_t file_bytes, struct vlf_header out[VLF_MAX])
+static uint64_t grown_count(enum vlf_rule rule, uint64_t log_bytes, uint64_t growth_bytes)
 {
-    if (file_bytes < LOG_FILE_BYTES_MIN)
-        return 0;
-    uint64_t range = (file_bytes - VLF_HEADER_BYTES) / VLF_HEADER_BYTES * VLF_HEADER_BYTES;
-    uint64_t count = layout_count(file_bytes);
+    if (rule != VLF_RULE_CLASSIC && growth_bytes < log_bytes / GROWTH_ONE_PART)
+        return 1;
+    if (rule == VLF_RULE_2022 && growth_bytes <= LAYOUT_4_MAX)
+        return 1;
+    return growth_bytes < GROWTH_ONE_BYTES ? 1 : layout_count(growth_bytes);
+}
+
+/* Cut a range into at most count VLFs, back to back. */
+static size_t cut(uint64_t offset, uint64_t range, uint64_t count, struct lsn create,
+                  struct vlf_header *out)
+{
     uint64_t size = range / count / VLF_GRAIN_BYTES * VLF_GRAIN_BYTES;
     if (size < VLF_BYTES_MIN) {
         size = VLF_BYTES_MIN;
@@ -57,12 +67,31 @@ size_t vlf_layout(uint64_t file_bytes, struct vlf_header out[VLF_MAX])
     for (uint64_t i = 0; i < count; i++) {
         uint64_t start = i * size;
         out[i] = (struct vlf_header){
-            .offset = VLF_HEADER_BYTES + start,
+            .offset = offset + start,
             .size_bytes = i + 1 < count ? size : range - start,
+            .create_lsn = create,
             .format = VLF_FORMAT,
         };
     }
     return count;
+}
+
+size_t vlf_layout(uint64_t file_bytes, struct vlf_header out[VLF_MAX])
+{
+    if (file_bytes < LOG_FILE_BYTES_MIN)
+        return 0;
+    uint64_t range = (file_bytes - VLF_HEADER_BYTES) / VLF_HEADER_BYTES * VLF_HEADER_BYTES;
+    return cut(VLF_HEADER_BYTES, range, layout_count(file_bytes), (struct lsn){0}, out);
+}
+
+size_t vlf_layout_growth(const struct vlf_growth *growth, struct vlf_header out[VLF_MAX])
+{
+    uint64_t range = growth->growth_bytes / VLF_HEADER_BYTES * VLF_HEADER_BYTES;
+    assert(growth->file_bytes % VLF_HEADER_BYTES == 0);
+    if (range < VLF_BYTES_MIN)
+        return 0;
+    uint64_t count = grown_count(growth->rule, growth->log_bytes, range);
+    return cut(growth->file_bytes, range, count, growth->create_lsn, out);
 }
 
 uint8_t vlf_parity(uint32_t use_count)

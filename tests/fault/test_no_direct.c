@@ -113,7 +113,7 @@ static void whole_run(bool refuse, const char *no_buffering, struct axis *integr
     assert_int_equal(sim.result, 0);
     assert_int_equal(report_freeze(&report, sim.run, "test", 0), 0);
     *integrity = report.integrity;
-    *direct = sim.run->files[0]->file.direct && sim.run->databases[0].log.direct;
+    *direct = sim.run->files[0]->file.direct && sim.run->databases[0].logs[0].direct;
     assert_int_equal(sim.run->findings.count, 0);
     report_free(&report);
     sim_end(&sim);

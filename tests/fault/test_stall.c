@@ -47,7 +47,7 @@ static uint64_t stalled(const struct sim *sim)
     for (unsigned i = 0; i < sim->run->file_count; i++)
         sum += sim->run->files[i]->file.target.account.stalled;
     for (unsigned i = 0; i < sim->run->database_count; i++)
-        sum += sim->run->databases[i].log.target.account.stalled;
+        sum += sim->run->databases[i].logs[0].target.account.stalled;
     return sum;
 }
 

@@ -21,6 +21,7 @@ struct made_run {
     struct data_file data;
     struct data_file *files[1];
     struct syspage pfs;
+    struct file log;
     struct wal_vlf vlfs[2];
     char ledger_path[64];
     uint8_t pfs_image[PAGE_BYTES];
@@ -77,7 +78,9 @@ static void make_files(struct made_run *made)
     made->data.syspage_count = 1;
     made->database.files = &made->data;
     made->database.file_count = 1;
-    made->database.log = (struct file){
+    made->database.logs = &made->log;
+    made->database.log_count = 1;
+    made->log = (struct file){
         .path = (char *)(uintptr_t) "/data/a.ldx", .direct = true, .mark = {.file_uid = 2}};
     snprintf(made->database.name, sizeof made->database.name, "pagestorm1");
     made->vlfs[0].blocks = 30;
@@ -233,7 +236,7 @@ static void a_file_without_o_direct_is_warn(void **state)
 {
     struct made_run *made = *state;
     ledger_seen(made->run.ledger, 1, 12, ledger_view(made->run.ledger, 1, 12).epoch);
-    made->database.log.direct = false;
+    made->log.direct = false;
     json_t *root = json_of(made, 0);
     assert_string_equal(text_at(root, "verdict.integrity.grade"), "WARN");
     json_decref(root);

@@ -324,8 +324,8 @@ static uint8_t last_byte_of_a_new_log(const char *version)
     uint8_t byte = 0xEE;
     struct sim_options options = {.settings = {{"CONFIG", "SqlServerVersion", version}}};
     core_begin(&core, &options);
-    off_t last = (off_t)atomic_load(&core.db->log.target.size_bytes) - 1;
-    int fd = open(core.db->log.path, O_RDONLY | O_CLOEXEC);
+    off_t last = (off_t)atomic_load(&core.db->logs[0].target.size_bytes) - 1;
+    int fd = open(core.db->logs[0].path, O_RDONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     assert_int_equal(pread(fd, &byte, 1, last), 1);
     close(fd);
@@ -374,7 +374,7 @@ static void vlf_header_at(const struct core *core, size_t index, struct vlf_head
 {
     uint8_t page[VLF_HEADER_BYTES];
     uint64_t offset = core->wal->vlfs[index].header.offset;
-    int fd = open(core->db->log.path, O_RDONLY | O_CLOEXEC);
+    int fd = open(core->db->logs[0].path, O_RDONLY | O_CLOEXEC);
     assert_int_equal(pread(fd, page, sizeof page, (off_t)offset), sizeof page);
     close(fd);
     assert_int_equal(vlf_header_parse(page, offset, out), 0);
@@ -384,7 +384,7 @@ static uint8_t first_block_parity(const struct core *core, size_t index)
 {
     uint8_t byte;
     uint64_t offset = core->wal->vlfs[index].header.offset + VLF_HEADER_BYTES;
-    int fd = open(core->db->log.path, O_RDONLY | O_CLOEXEC);
+    int fd = open(core->db->logs[0].path, O_RDONLY | O_CLOEXEC);
     assert_int_equal(pread(fd, &byte, 1, (off_t)offset), 1);
     close(fd);
     return byte & LOG_PARITY_MASK;

@@ -53,7 +53,7 @@ static void check_against_a_log(uint64_t file_bytes)
     struct file file = {.target = {.fd = -1}, .mark = {.sector_bytes = 512, .file_uid = 1}};
     atomic_init(&file.target.size_bytes, file_bytes);
     struct run_identity run = run_identity_make((const uint8_t[RUN_ID_BYTES]){1}, 1, 0);
-    assert_int_equal(wal_init(wal, &clock, NULL, &file, &run, worker), 0);
+    assert_int_equal(wal_init(wal, &clock, NULL, &file, 1, &run, worker), 0);
     assert_int_equal(wal_log_transaction_max(file_bytes), wal_transaction_max(wal));
     wal_free(wal);
     worker_free(worker);
