@@ -5,14 +5,12 @@
  */
 #include "sim/command_plan.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "config/alloc.h"
 #include "config/paths.h"
@@ -21,7 +19,6 @@
 #include "config/wrap.h"
 #include "patterns/pattern.h"
 #include "sim/environment.h"
-#include "sim/file_parts.h"
 #include "sim/live_time.h"
 #include "sim/run_actors.h"
 #include "sim/speed_rules.h"
@@ -29,7 +26,6 @@
 
 #define LIST_COLUMNS 100
 #define LIST_INDENT  11
-#define PROBE_BYTES  8192 /* what file_alignment_find() wants to read */
 
 struct size_text {
     char text[UNITS_TEXT_MAX];
@@ -176,17 +172,11 @@ static void print_replaced(const struct plan *plan, FILE *out)
 
 /* ---- volumes ---- */
 
-/* By an unnamed file, as creation finds it out; it is gone with its descriptor. */
+/* Where it cannot be tried, creation will tell. */
 static bool direct_works(const char *directory)
 {
-    struct file_alignment alignment = {.direct_works = true};
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return true; /* no unnamed files here: creation will tell */
-    if (ftruncate(fd, PROBE_BYTES) != 0 || file_alignment_find(fd, &alignment) != 0)
-        alignment.direct_works = true;
-    close(fd);
-    return alignment.direct_works;
+    struct file_direct direct;
+    return file_direct_probe(directory, false, &direct) != 0 || direct.works;
 }
 
 static void print_volume(const struct environment_volume *volume, const char *directory, FILE *out)

@@ -150,22 +150,6 @@ static int parse(int argc, char **argv, const char **json_path)
     return EXIT_CODE_USAGE;
 }
 
-/* "--json real.mdf real.ldf" lacks its FILE: only nothing, or a JSON file, may be overwritten. */
-static bool may_be_written(const char *path)
-{
-    struct stat st;
-    if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
-        return true; /* standard output; or absent, or the error comes when it is opened */
-    if (S_ISREG(st.st_mode)) {
-        FILE *file = st.st_size ? fopen(path, "re") : NULL;
-        bool is_json = !st.st_size || (file && fgetc(file) == '{');
-        if (file)
-            fclose(file);
-        return is_json;
-    }
-    return S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode);
-}
-
 int command_verify(int argc, char **argv)
 {
     const char *json_path = NULL;
@@ -173,7 +157,7 @@ int command_verify(int argc, char **argv)
     int code = parse(argc, argv, &json_path);
     if (code >= 0)
         return code;
-    if (json_path && !may_be_written(json_path)) {
+    if (json_path && !result_json_may_be_written(json_path)) {
         fprintf(stderr, "error: --json %s: exists and is no JSON file; it was left as it is\n",
                 json_path);
         return EXIT_CODE_USAGE;

@@ -1,8 +1,6 @@
 /* drive_level.c - see drive_level.h; the files are those of Linux' Documentation/ABI (block). */
 #include "sim/drive_level.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,40 +9,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "sim/small_file.h"
+
 #define SYSFS_SECTOR_BYTES  512 /* of size and stat, whatever the disk has */
 #define SECTORS_PER_TRACK   63
 #define TRACKS_PER_CYLINDER 255
 #define PATH_BYTES          512
-#define TEXT_BYTES          256
-
-/* ---- small files ---- */
-
-/* Without its line end; false if it is not there. */
-static bool text_of(const char *folder, const char *name, char out[TEXT_BYTES])
-{
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, out, TEXT_BYTES - 1);
-    close(fd);
-    if (got <= 0)
-        return false;
-    out[got] = '\0';
-    out[strcspn(out, "\n")] = '\0';
-    return true;
-}
-
-static bool number_of(const char *folder, const char *name, uint64_t *out)
-{
-    char text[TEXT_BYTES], *end;
-    if (!text_of(folder, name, text))
-        return false;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return end != text && *end == '\0' && errno == 0;
-}
+#define TEXT_BYTES          SMALL_FILE_TEXT_MAX
 
 /* ---- parts ---- */
 
@@ -62,8 +33,8 @@ static void look_at_name(struct drive_level *out, const char *folder)
 static void look_at_geometry(struct drive_level *out, const char *disk)
 {
     uint64_t sectors, sector_bytes, removable = 0;
-    if (!number_of(disk, "size", &sectors) ||
-        !number_of(disk, "queue/logical_block_size", &sector_bytes) || sector_bytes == 0 ||
+    if (!small_file_number(disk, "size", &sectors) ||
+        !small_file_number(disk, "queue/logical_block_size", &sector_bytes) || sector_bytes == 0 ||
         sector_bytes > UINT32_MAX)
         return;
     out->has_geometry = true;
@@ -72,7 +43,7 @@ static void look_at_geometry(struct drive_level *out, const char *disk)
     out->tracks_per_cylinder = TRACKS_PER_CYLINDER;
     out->cylinders =
         sectors * SYSFS_SECTOR_BYTES / sector_bytes / SECTORS_PER_TRACK / TRACKS_PER_CYLINDER;
-    (void)!number_of(disk, "removable", &removable);
+    (void)!small_file_number(disk, "removable", &removable);
     out->media = removable ? DRIVE_MEDIA_REMOVABLE : DRIVE_MEDIA_FIXED;
 }
 
@@ -86,7 +57,7 @@ static enum drive_answer read_cache_of(const char *disk)
     snprintf(pattern, sizeof pattern, "%s/device/scsi_disk/*", disk);
     if (glob(pattern, 0, NULL, &found) != 0)
         return DRIVE_UNKNOWN;
-    if (found.gl_pathc == 1 && text_of(found.gl_pathv[0], "cache_type", text))
+    if (found.gl_pathc == 1 && small_file_text(found.gl_pathv[0], "cache_type", text, sizeof text))
         answer = strcmp(text, "none") == 0 || strstr(text, "no read") ? DRIVE_NO : DRIVE_YES;
     globfree(&found);
     return answer;
@@ -96,7 +67,7 @@ static void look_at_caches(struct drive_level *out, const char *disk)
 {
     char text[TEXT_BYTES];
     out->read_cache = read_cache_of(disk);
-    if (!text_of(disk, "queue/write_cache", text))
+    if (!small_file_text(disk, "queue/write_cache", text, sizeof text))
         return;
     if (strcmp(text, "write back") == 0)
         out->write_cache = DRIVE_YES;
@@ -110,7 +81,7 @@ static void look_at_counters(struct drive_level *out, const char *folder)
     char text[TEXT_BYTES];
     struct drive_counters *c = &out->counters;
     uint64_t read_sectors, written_sectors;
-    if (!text_of(folder, "stat", text))
+    if (!small_file_text(folder, "stat", text, sizeof text))
         return;
     int count = sscanf(text,
                        "%" SCNu64 " %*u %" SCNu64 " %" SCNu64 " %" SCNu64 " %*u %" SCNu64
@@ -135,7 +106,7 @@ void drive_level_look(struct drive_level *out, const char *sysfs, uint64_t devic
     if (access(folder, F_OK) != 0)
         return;
     /* The folder of a partition lies in its disk's, which alone has a queue. */
-    bool is_partition = text_of(folder, "partition", partition);
+    bool is_partition = small_file_text(folder, "partition", partition, sizeof partition);
     snprintf(disk, sizeof disk, "%s%s", folder, is_partition ? "/.." : "");
     look_at_name(out, folder);
     look_at_geometry(out, disk);

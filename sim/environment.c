@@ -12,36 +12,9 @@
 #include <unistd.h>
 
 #include "sim/plan.h"
+#include "sim/small_file.h"
 
 #define MOUNTINFO_FIELDS 11 /* of a line, without the optional ones; see proc(5) */
-
-/* The whole text of a file of /proc or /etc; fresh memory, "" on errors, NULL without memory. */
-static char *text_of(const char *path)
-{
-    char *text = NULL;
-    size_t size = 0, length = 0;
-    FILE *file = fopen(path, "re");
-    do {
-        if (length + 1 >= size) {
-            size = size * 2 + 4096;
-            char *more = realloc(text, size);
-            if (!more) {
-                free(text);
-                text = NULL;
-                break;
-            }
-            text = more;
-        }
-        size_t got = file ? fread(text + length, 1, size - length - 1, file) : 0;
-        length += got;
-        text[length] = '\0';
-        if (got == 0)
-            break;
-    } while (true);
-    if (file)
-        fclose(file);
-    return text;
-}
 
 /* The line that begins with key, without the key; its length in *length, NULL if there is none. */
 static const char *line_after(const char *text, const char *key, size_t *length)
@@ -154,11 +127,11 @@ static void look_at_host(struct environment *environment)
         snprintf(environment->kernel, sizeof environment->kernel, "%.32s %.64s %.24s", name.sysname,
                  name.release, name.machine);
     }
-    char *text = text_of("/etc/os-release");
+    char *text = small_file_whole("/etc/os-release");
     if (text)
         environment_distribution(text, environment->distribution, sizeof environment->distribution);
     free(text);
-    text = text_of("/proc/cpuinfo");
+    text = small_file_whole("/proc/cpuinfo");
     if (text)
         environment_cpu_model(text, environment->cpu_model, sizeof environment->cpu_model);
     free(text);
@@ -205,7 +178,7 @@ int environment_look(struct environment *environment, const char *const *paths, 
 {
     memset(environment, 0, sizeof *environment);
     environment->volumes = calloc(count ? count : 1, sizeof *environment->volumes);
-    char *mounts = text_of("/proc/self/mountinfo");
+    char *mounts = small_file_whole("/proc/self/mountinfo");
     if (!environment->volumes || !mounts) {
         free(mounts);
         environment_free(environment);

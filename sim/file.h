@@ -79,6 +79,18 @@ void file_close(struct file *file); /* zeroed file is fine */
 int file_delete_own(const char *path, const uint8_t *run_id, char *message)
     __attribute__((warn_unused_result));
 
+/* Direct I/O in a directory, tried with a file that is gone afterwards. */
+struct file_direct {
+    bool works;            /* O_DIRECT is accepted, and not served from memory */
+    bool came_back;        /* what was written past the page cache was read back */
+    uint32_t offset_bytes; /* alignment of offset and length */
+    uint32_t memory_bytes; /* alignment of buffers */
+};
+/* write: an extent is written and read as well, else only alignment is found out.  0, or -errno of
+ * the step that failed (no room, no right). */
+int file_direct_probe(const char *directory, bool write, struct file_direct *out)
+    __attribute__((warn_unused_result));
+
 /* Bytes that may be used on the file system of path, the file system's own reserve (root's blocks)
  * taken off; total for the 5 % rule. */
 int file_system_space(const char *directory, uint64_t *available_bytes, uint64_t *total_bytes,

@@ -6,6 +6,7 @@
 #include "config/source_cli.h"
 #include "sim/command_clean.h"
 #include "sim/command_config.h"
+#include "sim/command_preflight.h"
 #include "sim/command_run.h"
 #include "sim/command_selftest.h"
 #include "sim/command_verify.h"
@@ -26,6 +27,8 @@ static const struct command commands[] = {
      command_verify},
     {"selftest", "[--dir D]", "prove here that every fault class is caught and named",
      command_selftest},
+    {"preflight", "PATH...", "would SQL Server accept these paths, and who else is there?",
+     command_preflight},
     {"config", "--list|--presets|...", "list, dump and explain settings", command_config},
     {"clean", "RUN_DIR [--yes]", "remove the files that a run left", command_clean},
     {"help", "[COMMAND]", "this text, or that of a command", command_help},
@@ -37,7 +40,7 @@ static void usage(FILE *out)
 {
     fputs("pagestorm - a storage simulator for SQL Server\n\n", out);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  pagestorm %-8s %-24s %s\n", commands[i].name, commands[i].arguments,
+        fprintf(out, "  pagestorm %-9s %-23s %s\n", commands[i].name, commands[i].arguments,
                 commands[i].help);
     fputs("\nStart with: pagestorm run --dir DIR --dry-run\n"
           "pagestorm COMMAND --help describes a command; pagestorm --version says which this is.\n",

@@ -438,3 +438,19 @@ int result_dir_remove(const char *path, unsigned *kept)
         error = -errno;
     return error;
 }
+
+/* "--json real.mdf real.ldf" lacks its FILE: only nothing, or a JSON file, may be overwritten. */
+bool result_json_may_be_written(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
+        return true; /* standard output; or absent, or the error comes when it is opened */
+    if (S_ISREG(st.st_mode)) {
+        FILE *file = st.st_size ? fopen(path, "re") : NULL;
+        bool is_json = !st.st_size || (file && fgetc(file) == '{');
+        if (file)
+            fclose(file);
+        return is_json;
+    }
+    return S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode);
+}

@@ -52,4 +52,7 @@ bool result_dir_is_begun(const char *path);
 int result_dir_remove(const char *path, unsigned *kept) __attribute__((warn_unused_result));
 void result_dir_free(struct result_dir *dir);
 
+/* May FILE of --json be written: standard output, or nothing or a JSON file is there? */
+bool result_json_may_be_written(const char *path);
+
 #endif

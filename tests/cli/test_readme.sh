@@ -9,7 +9,7 @@ failed=0
 
 {
     "$pagestorm" --help
-    for command in run verify selftest clean config; do
+    for command in run verify selftest preflight clean config; do
         "$pagestorm" $command --help
     done
 } >help.$$ 2>&1
