@@ -78,6 +78,7 @@ static const struct opt config_opts[] = {
      .def = "1000",
      .unit = "1/100 %",
      FIELD(cache_hit_ratio),
+     .flags = OPT_PHASE,
      .help = "Share of accesses to a page in the pool that are answered from memory; the others "
              "read the copy on disk again and verify it."},
     {.name = "NoBuffering",
@@ -129,6 +130,7 @@ static const struct opt config_opts[] = {
      .type = OPT_BOOL,
      .def = "TRUE",
      FIELD(force_read_ahead),
+     .flags = OPT_PHASE,
      .help = "Read ahead from disk even what is in the pool already."},
     {.name = "DeleteFilesAtStartup",
      .type = OPT_BOOL,
@@ -311,6 +313,7 @@ static const struct opt config_opts[] = {
      .def = "poisson",
      .choices = "poisson|fixed",
      FIELD(arrivals),
+     .flags = OPT_PHASE,
      .help = "How work arrives where a rate is set: at random as from many independent clients "
              "(poisson), or in equal steps (fixed)."},
     {.name = "FailOn",
@@ -350,6 +353,7 @@ const struct opt_section config_section = {
     .count = sizeof(config_opts) / sizeof(config_opts[0]),
     .size_bytes = sizeof(struct config_settings),
     .help = "The run as a whole.",
+    .run_wide = true,
     .check = check_config,
 };
 

@@ -123,6 +123,26 @@ static void explain_files(const struct profile *profile, FILE *out)
     }
 }
 
+static void explain_phases(const struct profile *profile, FILE *out)
+{
+    for (size_t i = 0; i < profile->phase_count; i++) {
+        const struct phase_state *phase = &profile->phases[i];
+        fprintf(out, "\n[%s%u]  a part of the main part, with these settings on top of the others\n",
+                phase_section.name, phase->settings.number);
+        explain_keys(&phase_section, &phase->settings, phase->keys, out);
+        for (size_t s = 0; s < phase->own->section_count; s++) {
+            const struct section_state *own = &phase->own->sections[s];
+            for (size_t k = 0; k < own->section->count; k++) {
+                if (own->keys[k].set) {
+                    fprintf(out, "  [%s]\n", own->section->name);
+                    explain_row(own->section, &own->section->opts[k], own->settings,
+                                own->keys[k].where.line, out);
+                }
+            }
+        }
+    }
+}
+
 static void explain_all(const struct profile *profile, const char *path, int64_t cpu_count,
                         FILE *out)
 {
@@ -136,6 +156,7 @@ static void explain_all(const struct profile *profile, const char *path, int64_t
         explain_keys(state->section, state->settings, state->keys, out);
     }
     explain_files(profile, out);
+    explain_phases(profile, out);
     fprintf(out, "\nUsers with %" PRId64 " CPU%s:\n", workers, workers == 1 ? "" : "s");
     for (size_t i = 0; i < profile->section_count; i++) {
         explain_users(&profile->sections[i], workers, out);

@@ -44,6 +44,7 @@ enum opt_type {
 enum opt_flag {
     OPT_LATER = 1 << 0,        /* declared, accepted, without effect yet: named in one warning */
     OPT_UNDOCUMENTED = 1 << 1, /* SQLIOSim's samples have it, its documentation has not */
+    OPT_PHASE = 1 << 2,        /* of a section that is run_wide: may change from phase to phase */
 };
 
 /* One option.  def, min and max are text and go through the same parser as user input at start-up
@@ -74,6 +75,7 @@ struct opt_section {
     size_t size_bytes; /* of the struct */
     const char *help;  /* one sentence: who uses these */
     bool later;        /* whole section without effect yet */
+    bool run_wide;     /* its settings cannot change from phase to phase, but for OPT_PHASE rows */
     /* Cross-field rule of this section (Min above Max ...), or NULL.  Returns 0 or -EINVAL with the
      * text set; names the keys. */
     int (*check)(const void *settings, char text[OPT_TEXT_MAX]);

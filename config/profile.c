@@ -18,7 +18,8 @@
 #include "config/sizes.h"
 #include "config/thresholds.h"
 
-#define FILE_NUMBER_DIGITS_MAX 6 /* [File999999]; far above PROFILE_FILES_MAX */
+#define NUMBER_DIGITS_MAX      6 /* [File999999]; far above PROFILE_FILES_MAX */
+#define NUMBER_MAX             999999
 #define QUOTED_NAME_MAX        64
 #define QUOTED_VALUE_MAX       128
 
@@ -27,7 +28,8 @@ struct slot {
     const struct opt *opt;
     void *settings;
     struct key_state *key;
-    char section[QUOTED_NAME_MAX]; /* for messages: "File3", "RandomUser" */
+    char section[QUOTED_NAME_MAX]; /* for messages: "File3", "RandomUser", "Phase1" */
+    char owner[QUOTED_NAME_MAX];   /* for messages: "RandomUser." in a phase, else "" */
 };
 
 size_t profile_row(const struct opt_section *section, const struct opt *opt)
@@ -88,6 +90,7 @@ void profile_free(struct profile *profile)
         opt_section_free(&file_section, &profile->files[i].settings);
         free(profile->files[i].keys);
     }
+    profile_phases_free(profile);
     text_set_free(&profile->sources);
     text_set_free(&profile->unknown);
     free(profile->sections);
@@ -111,11 +114,11 @@ static struct section_state *find_section(const struct profile *profile, const c
     return NULL;
 }
 
-int profile_file_number(const char *section)
+int profile_section_number(const char *section, const struct opt_section *numbered)
 {
-    size_t stem = strlen(file_section.name);
+    size_t stem = strlen(numbered->name);
 
-    if (strncasecmp(section, file_section.name, stem) != 0) {
+    if (strncasecmp(section, numbered->name, stem) != 0) {
         return 0;
     }
     const char *digits = section + stem;
@@ -123,10 +126,15 @@ int profile_file_number(const char *section)
     if (length == 0 || digits[length] != '\0') {
         return 0;
     }
-    if (digits[0] == '0' || length > FILE_NUMBER_DIGITS_MAX) {
+    if (digits[0] == '0' || length > NUMBER_DIGITS_MAX) {
         return -1;
     }
     return (int)strtol(digits, NULL, 10); /* digits only, and few: nothing can go wrong */
+}
+
+int profile_file_number(const char *section)
+{
+    return profile_section_number(section, &file_section);
 }
 
 static struct file_state *find_file(const struct profile *profile, unsigned number)
@@ -187,6 +195,7 @@ static void unknown_section(struct profile *profile, const char *name, struct op
         nearest_offer(&nearest, profile->sections[i].section->name);
     }
     nearest_offer(&nearest, "File1");
+    nearest_offer(&nearest, "Phase1");
     diag_quote(name, quoted, sizeof(quoted));
     snprintf(what, sizeof(what), "[%s]: unknown section%s", quoted,
              profile->strict ? "" : ", its settings are ignored");
@@ -252,24 +261,25 @@ static int find_file_slot(struct profile *profile, int number, const char *key,
     return 0;
 }
 
-static int find_slot(struct profile *profile, const char *section, const char *key,
-                     struct opt_where where, struct slot *slot)
+static int refuse_number(struct profile *profile, const char *section,
+                         const struct opt_section *numbered, struct opt_where where)
+{
+    char quoted[QUOTED_NAME_MAX];
+
+    if (!text_set_seen(&profile->unknown, section)) {
+        diag_quote(section, quoted, sizeof(quoted));
+        profile_diag(profile, DIAG_ERROR, where, "[%s]: sections of %s are [%s1], [%s2] ... [%s%d]",
+                     quoted, numbered == &file_section ? "files" : "phases", numbered->name,
+                     numbered->name, numbered->name, NUMBER_MAX);
+    }
+    return -EINVAL;
+}
+
+static int find_plain_slot(struct profile *profile, const char *section, const char *key,
+                           struct opt_where where, struct slot *slot)
 {
     struct section_state *state = find_section(profile, section);
-    int number = profile_file_number(section);
 
-    if (number > 0) {
-        return find_file_slot(profile, number, key, where, slot);
-    }
-    if (number < 0) {
-        if (!text_set_seen(&profile->unknown, section)) {
-            diag_quote(section, slot->section, sizeof(slot->section));
-            profile_diag(profile, DIAG_ERROR, where,
-                         "[%s]: sections of files are [File1], [File2] ... [File999999]",
-                         slot->section);
-        }
-        return -EINVAL;
-    }
     if (state == NULL) {
         unknown_section(profile, section, where);
         return -ENOENT;
@@ -285,6 +295,83 @@ static int find_slot(struct profile *profile, const char *section, const char *k
     return 0;
 }
 
+/* A setting of another section in a phase: "RandomUser.UserCount". */
+static int find_own_slot(struct profile *profile, struct phase_state *phase, const char *key,
+                         struct opt_where where, struct slot *slot)
+{
+    char section[QUOTED_NAME_MAX];
+    size_t length = strcspn(key, ".");
+
+    snprintf(section, sizeof(section), "%.*s", (int)(length < 63 ? length : 63), key);
+    const char *name = key + length + 1;
+    if (profile_file_number(section) != 0 ||
+        profile_section_number(section, &phase_section) != 0) {
+        profile_diag(profile, DIAG_ERROR, where,
+                     "[%s] %s.%.64s: files and phases stay as they are within a run", slot->section,
+                     section, name);
+        return -EINVAL;
+    }
+    struct slot other = {.opt = NULL};
+    int rc = find_plain_slot(profile, section, name, where, &other); /* complains by itself */
+    if (rc != 0) {
+        return rc;
+    }
+    const struct section_state *state = find_section(profile, section);
+    if (state->section->run_wide && (other.opt->flags & OPT_PHASE) == 0) {
+        profile_diag(profile, DIAG_ERROR, where,
+                     "[%s] %s.%s: cannot change within a run; set it in [%s] for all of it",
+                     slot->section, state->section->name, other.opt->name, state->section->name);
+        return -EINVAL;
+    }
+    struct section_state *own = find_section(phase->own, section);
+    slot->opt = other.opt;
+    slot->settings = own->settings;
+    slot->key = &own->keys[profile_row(own->section, slot->opt)];
+    snprintf(slot->owner, sizeof(slot->owner), "%.*s.", QUOTED_NAME_MAX - 2, own->section->name);
+    return 0;
+}
+
+static int find_phase_slot(struct profile *profile, int number, const char *key,
+                           struct opt_where where, struct slot *slot)
+{
+    struct phase_state *phase = profile_phase_at(profile, (unsigned)number, where);
+
+    snprintf(slot->section, sizeof(slot->section), "%s%d", phase_section.name, number);
+    if (phase == NULL) {
+        return -E2BIG;
+    }
+    if (strchr(key, '.') != NULL) {
+        return find_own_slot(profile, phase, key, where, slot);
+    }
+    slot->opt = opt_find(&phase_section, key);
+    if (slot->opt == NULL) {
+        unknown_key(profile, slot->section, &phase_section, key, where);
+        return -ENOENT;
+    }
+    slot->settings = &phase->settings;
+    slot->key = &phase->keys[profile_row(&phase_section, slot->opt)];
+    return 0;
+}
+
+static int find_slot(struct profile *profile, const char *section, const char *key,
+                     struct opt_where where, struct slot *slot)
+{
+    int file = profile_file_number(section);
+    int phase = profile_section_number(section, &phase_section);
+
+    slot->owner[0] = '\0';
+    if (file > 0) {
+        return find_file_slot(profile, file, key, where, slot);
+    }
+    if (phase > 0) {
+        return find_phase_slot(profile, phase, key, where, slot);
+    }
+    if (file < 0 || phase < 0) {
+        return refuse_number(profile, section, file < 0 ? &file_section : &phase_section, where);
+    }
+    return find_plain_slot(profile, section, key, where, slot);
+}
+
 /* The first few are named; profile_finish() tells the number of the others. */
 static void repeated(struct profile *profile, const struct slot *slot, struct opt_where where)
 {
@@ -293,8 +380,8 @@ static void repeated(struct profile *profile, const struct slot *slot, struct op
         return;
     }
     profile_diag(profile, DIAG_WARNING, where,
-                 "[%s] %s: set before in line %u (%s:%u); this one counts", slot->section,
-                 slot->opt->name, slot->key->where.line, where.source, slot->key->where.line);
+                 "[%s] %s%s: set before in line %u (%s:%u); this one counts", slot->section,
+                 slot->owner, slot->opt->name, slot->key->where.line, where.source, slot->key->where.line);
 }
 
 static void refuse_value(struct profile *profile, const struct slot *slot, const char *value,
@@ -304,8 +391,8 @@ static void refuse_value(struct profile *profile, const struct slot *slot, const
     bool comment = slot->opt->type != OPT_STRING && strpbrk(value, ";#") != NULL;
 
     diag_quote(value, quoted, sizeof(quoted));
-    profile_diag(profile, DIAG_ERROR, where, "[%s] %s=%s: %s%s", slot->section, slot->opt->name,
-                 quoted, problem, comment ? "; a comment needs a line of its own" : "");
+    profile_diag(profile, DIAG_ERROR, where, "[%s] %s%s=%s: %s%s", slot->section, slot->owner,
+                 slot->opt->name, quoted, problem, comment ? "; a comment needs a line of its own" : "");
 }
 
 int profile_set(struct profile *profile, const char *section, const char *key, const char *value,

@@ -19,6 +19,7 @@
 #define PROFILE_FILES_MAX                                                                          \
     1024 /* [FileN] sections in use; SQL Server allows 32,767 files a database,                    \
             a run that needs more than this is a typing error */
+#define PROFILE_PHASES_MAX 1000 /* [PhaseN] sections: a day in slots of a minute and a half */
 
 enum config_arrivals { CONFIG_ARRIVALS_POISSON, CONFIG_ARRIVALS_FIXED };
 enum config_fail_on { CONFIG_FAIL_ON_FAIL, CONFIG_FAIL_ON_WARN };
@@ -96,6 +97,21 @@ struct file_settings {
     struct opt_where where;
 };
 
+/* [PhaseN]: a part of the main part with settings of its own. */
+struct phase_settings {
+    char *name;
+    int64_t duration_ns; /* the warm-up included */
+    bool rated;
+    int64_t warm_up_ns;
+    int64_t load;    /* thousandths of a percent of all rates */
+    char *databases; /* "all", "each" or a number */
+    unsigned number; /* N of [PhaseN] */
+    struct opt_where where;
+};
+#define PHASE_NAME_MAX       60 /* fits beside the figures of a line */
+#define PHASE_DATABASES_ALL  0
+#define PHASE_DATABASES_EACH (-1)
+
 enum diag_level { DIAG_WARNING, DIAG_ERROR };
 
 struct diag {
@@ -109,6 +125,7 @@ struct preset;
 
 extern const struct opt_section config_section; /* [CONFIG] */
 extern const struct opt_section file_section;   /* [FileN] */
+extern const struct opt_section phase_section;  /* [PhaseN], without its Section.Key settings */
 /* Sections of actors that are declared but not built yet (ReadAheadUser, ...). */
 extern const struct opt_section *const later_sections[];
 extern const size_t later_sections_count;
@@ -150,7 +167,18 @@ size_t profile_file_count(const struct profile *profile);
 const struct file_settings *profile_file(const struct profile *profile, size_t index);
 /* For paths_apply and front ends, before finish only: change the path of a file. */
 void profile_file_rename(struct profile *profile, size_t index, const char *path);
-/* All sections but [FileN] in order of dump: [CONFIG], patterns, later ones, [Thresholds]. */
+/* The phases of the main part, in the order of N; none: it is one piece (profile_phases.c). */
+size_t profile_phase_count(const struct profile *profile);
+const struct phase_settings *profile_phase(const struct profile *profile, size_t index);
+/* PHASE_DATABASES_ALL, PHASE_DATABASES_EACH, or the number of one. */
+int64_t phase_databases(const struct phase_settings *settings);
+/* After finish: the run's settings with those of the phase on top, which alone are "set". */
+const struct profile *profile_phase_profile(const struct profile *profile, size_t index);
+/* Before finish: make the durations add up to this, in their present proportions. */
+void profile_phases_scale(struct profile *profile, int64_t total_ns);
+/* How often the phase runs in a cycle: once, or for each database that has data files. */
+size_t profile_phase_times(const struct profile *profile, size_t index);
+/* All sections but [FileN] and [PhaseN] in order of dump: [CONFIG], patterns, later ones, [Thresholds]. */
 size_t profile_section_count(const struct profile *profile);
 const struct opt_section *profile_section_at(const struct profile *profile, size_t index,
                                              const void **settings);

@@ -52,8 +52,7 @@ static bool mentions(const char *text, const char *name)
     return false;
 }
 
-/* The last place where one of the keys named in text was set. */
-static struct opt_where place_of(const struct opt_section *section, const struct key_state *keys,
+struct opt_where profile_place_of(const struct opt_section *section, const struct key_state *keys,
                                  const char *text, struct opt_where fallback)
 {
     struct opt_where where = fallback;
@@ -76,7 +75,7 @@ static void check_section(struct profile *profile, const struct section_state *s
     if (state->section->check == NULL || state->section->check(state->settings, text) == 0) {
         return;
     }
-    profile_diag(profile, DIAG_ERROR, place_of(state->section, state->keys, text, no_where),
+    profile_diag(profile, DIAG_ERROR, profile_place_of(state->section, state->keys, text, no_where),
                  "[%s] %s", state->section->name, text);
 }
 
@@ -90,7 +89,7 @@ static void check_file_section(struct profile *profile, struct file_state *file)
     }
     if (file_section.check(settings, text) != 0) {
         profile_diag(profile, DIAG_ERROR,
-                     place_of(&file_section, file->keys, text, settings->where), "[File%u] %s",
+                     profile_place_of(&file_section, file->keys, text, settings->where), "[File%u] %s",
                      settings->number, text);
     }
     if (settings->sparse && settings->log_file) {
@@ -264,6 +263,7 @@ int profile_finish(struct profile *profile)
     if (profile->file_count > 1) {
         check_same_paths(profile);
     }
+    profile_phases_finish(profile);
     warn_repeated(profile);
     warn_later(profile);
     profile->finished = true;

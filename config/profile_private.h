@@ -25,6 +25,12 @@ struct file_state {
     struct key_state *keys;
 };
 
+struct phase_state {
+    struct phase_settings settings;
+    struct key_state *keys;
+    struct profile *own; /* what it sets of other sections; after finish everything */
+};
+
 struct text_set {
     char **items;
     size_t count;
@@ -35,6 +41,8 @@ struct profile {
     size_t section_count;
     struct file_state *files;
     size_t file_count, file_capacity;
+    struct phase_state *phases;
+    size_t phase_count, phase_capacity;
     struct diag *diags;
     size_t diag_count, diag_capacity;
     size_t level_count[2];   /* by enum diag_level, dropped ones included */
@@ -46,6 +54,7 @@ struct profile {
     bool finished;
     struct profile *rated; /* owned unless it is the profile itself; or NULL */
     bool too_many_files;
+    bool too_many_phases;
 };
 
 #define PROFILE_REPEATED_MAX 5 /* repeated settings that are warned of one by one */
@@ -61,6 +70,18 @@ bool text_set_seen(struct text_set *set, const char *name);
 void text_set_free(struct text_set *set);
 /* N of "File12", any case: 0 when the name is not of that form, -1 when N is not acceptable. */
 int profile_file_number(const char *section);
+/* The same of any numbered section: "Phase12" with its stem. */
+int profile_section_number(const char *section, const struct opt_section *numbered);
+/* All defaults, for the same sections. */
+struct profile *profile_create_like(const struct profile *profile);
+/* The phase of this number, made if it is new; NULL when there are too many, which is said once. */
+struct phase_state *profile_phase_at(struct profile *profile, unsigned number,
+                                     struct opt_where where);
+void profile_phases_finish(struct profile *profile);
+void profile_phases_free(struct profile *profile);
+/* The last place where one of the keys named in text was set. */
+struct opt_where profile_place_of(const struct opt_section *section, const struct key_state *keys,
+                                  const char *text, struct opt_where fallback);
 /* The key's state, or NULL when section or key is unknown. */
 const struct key_state *profile_key(const struct profile *profile, const char *section,
                                     const char *key);

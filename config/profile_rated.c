@@ -11,8 +11,7 @@
 #include "config/preset.h"
 #include "config/profile_private.h"
 
-/* All defaults, for the same sections. */
-static struct profile *profile_create_like(const struct profile *profile)
+struct profile *profile_create_like(const struct profile *profile)
 {
     size_t count = profile_actor_section_count(profile);
     const struct opt_section **sections = alloc_zeroed(count + 1, sizeof(*sections));

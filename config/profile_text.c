@@ -48,6 +48,26 @@ static void dump_rows(const struct opt_section *section, const void *settings,
     }
 }
 
+static void dump_phase(const struct phase_state *phase, FILE *out)
+{
+    char value[OPT_STRING_MAX + 1];
+
+    fprintf(out, "\n[%s%u]\n", phase_section.name, phase->settings.number);
+    dump_rows(&phase_section, &phase->settings, phase->keys, out);
+    for (size_t i = 0; i < phase->own->section_count; i++) {
+        const struct section_state *own = &phase->own->sections[i];
+        for (size_t k = 0; k < own->section->count; k++) {
+            if (!own->keys[k].set) {
+                continue;
+            }
+            opt_get(&own->section->opts[k], own->settings, value, sizeof(value));
+            const char *quote = needs_quotes(value) ? "\"" : "";
+            fprintf(out, "%s.%s=%s%s%s\n", own->section->name, own->section->opts[k].name, quote,
+                    value, quote);
+        }
+    }
+}
+
 void profile_dump(const struct profile *profile, FILE *out)
 {
     fputs(
@@ -65,6 +85,9 @@ void profile_dump(const struct profile *profile, FILE *out)
         const struct file_state *file = &profile->files[i];
         fprintf(out, "\n[%s%u]\n", file_section.name, file->settings.number);
         dump_rows(&file_section, &file->settings, file->keys, out);
+    }
+    for (size_t i = 0; i < profile->phase_count; i++) {
+        dump_phase(&profile->phases[i], out);
     }
 }
 
@@ -125,4 +148,5 @@ void profile_list(const struct profile *profile, FILE *out)
         list_section(profile->sections[i].section, out);
     }
     list_section(&file_section, out);
+    list_section(&phase_section, out);
 }

@@ -145,6 +145,7 @@ const struct opt_section thresholds_section = {
     .size_bytes = sizeof(struct threshold_settings),
     .help = "What the rated phase is judged by.",
     .check = check_thresholds,
+    .run_wide = true,
 };
 
 static const char *default_of(const char *key)

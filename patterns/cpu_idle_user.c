@@ -71,6 +71,7 @@ static const struct opt_section cpu_idle_section = {
     .size_bytes = sizeof(struct cpu_idle_settings),
     .help = "Users that run while a CPU is idle and check that clean pages in memory did not "
             "change (SQL Server: 832).",
+    .run_wide = true, /* a service: it goes on through all phases */
 };
 
 static int64_t cpu_idle_count(const void *settings, int64_t cpu_count)
