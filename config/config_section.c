@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "config/load_steps.h"
 #include "config/profile.h"
 #include "config/sql_server_version.h"
 
@@ -308,6 +309,13 @@ static const struct opt config_opts[] = {
      FIELD(need_iops),
      .help = "Data I/Os a second that the rated phase asks for: scales all its rates together; 0 = "
              "as they are (oltp: 1500)."},
+    {.name = "Load",
+     .type = OPT_STRING,
+     .def = "",
+     FIELD(load),
+     .help = "Steps of the rated phase, e.g. 40%,80%,120%: all rates together in percent of what "
+             "is set, one step of RatedDuration each, RatedWarmUp shared among them; max = each "
+             "user begins when it is done, without rates and not judged; empty = one step."},
     {.name = "Arrivals",
      .type = OPT_ENUM,
      .def = "poisson",
@@ -344,7 +352,7 @@ static int check_config(const void *settings, char text[OPT_TEXT_MAX])
         snprintf(text, OPT_TEXT_MAX, "SectorSize must be 512, 4096 or 0");
         return -EINVAL;
     }
-    return 0;
+    return load_steps_parse(config->load, &(struct load_steps){.count = 0}, text);
 }
 
 const struct opt_section config_section = {

@@ -127,7 +127,8 @@ static void explain_phases(const struct profile *profile, FILE *out)
 {
     for (size_t i = 0; i < profile->phase_count; i++) {
         const struct phase_state *phase = &profile->phases[i];
-        fprintf(out, "\n[%s%u]  a part of the main part, with these settings on top of the others\n",
+        fprintf(out,
+                "\n[%s%u]  a part of the main part, with these settings on top of the others\n",
                 phase_section.name, phase->settings.number);
         explain_keys(&phase_section, &phase->settings, phase->keys, out);
         for (size_t s = 0; s < phase->own->section_count; s++) {

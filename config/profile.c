@@ -18,10 +18,10 @@
 #include "config/sizes.h"
 #include "config/thresholds.h"
 
-#define NUMBER_DIGITS_MAX      6 /* [File999999]; far above PROFILE_FILES_MAX */
-#define NUMBER_MAX             999999
-#define QUOTED_NAME_MAX        64
-#define QUOTED_VALUE_MAX       128
+#define NUMBER_DIGITS_MAX 6 /* [File999999]; far above PROFILE_FILES_MAX */
+#define NUMBER_MAX        999999
+#define QUOTED_NAME_MAX   64
+#define QUOTED_VALUE_MAX  128
 
 /* Where a setting goes. */
 struct slot {
@@ -304,8 +304,7 @@ static int find_own_slot(struct profile *profile, struct phase_state *phase, con
 
     snprintf(section, sizeof(section), "%.*s", (int)(length < 63 ? length : 63), key);
     const char *name = key + length + 1;
-    if (profile_file_number(section) != 0 ||
-        profile_section_number(section, &phase_section) != 0) {
+    if (profile_file_number(section) != 0 || profile_section_number(section, &phase_section) != 0) {
         profile_diag(profile, DIAG_ERROR, where,
                      "[%s] %s.%.64s: files and phases stay as they are within a run", slot->section,
                      section, name);
@@ -381,7 +380,8 @@ static void repeated(struct profile *profile, const struct slot *slot, struct op
     }
     profile_diag(profile, DIAG_WARNING, where,
                  "[%s] %s%s: set before in line %u (%s:%u); this one counts", slot->section,
-                 slot->owner, slot->opt->name, slot->key->where.line, where.source, slot->key->where.line);
+                 slot->owner, slot->opt->name, slot->key->where.line, where.source,
+                 slot->key->where.line);
 }
 
 static void refuse_value(struct profile *profile, const struct slot *slot, const char *value,
@@ -392,7 +392,8 @@ static void refuse_value(struct profile *profile, const struct slot *slot, const
 
     diag_quote(value, quoted, sizeof(quoted));
     profile_diag(profile, DIAG_ERROR, where, "[%s] %s%s=%s: %s%s", slot->section, slot->owner,
-                 slot->opt->name, quoted, problem, comment ? "; a comment needs a line of its own" : "");
+                 slot->opt->name, quoted, problem,
+                 comment ? "; a comment needs a line of its own" : "");
 }
 
 int profile_set(struct profile *profile, const char *section, const char *key, const char *value,

@@ -77,6 +77,7 @@ struct config_settings {
     int64_t queue_depth;       /* helper threads and outstanding requests of an engine per worker */
     int64_t rated_duration_ns; /* 0 = no rated phase */
     int64_t rated_warm_up_ns;
+    char *load;            /* steps of the rated phase (load_steps.h); NULL = one as it is set */
     int64_t need_iops;     /* data I/Os a second of the rated phase; 0 = as its settings say */
     int64_t arrivals;      /* enum config_arrivals */
     int64_t fail_on;       /* enum config_fail_on */
@@ -108,7 +109,8 @@ struct phase_settings {
     unsigned number; /* N of [PhaseN] */
     struct opt_where where;
 };
-#define PHASE_NAME_MAX       60 /* fits beside the figures of a line */
+#define PHASE_NAME_MAX       60       /* fits beside the figures of a line */
+#define PHASE_LOAD_WHOLE     100000.0 /* 100 %: the rates as they are set */
 #define PHASE_DATABASES_ALL  0
 #define PHASE_DATABASES_EACH (-1)
 
@@ -178,7 +180,8 @@ const struct profile *profile_phase_profile(const struct profile *profile, size_
 void profile_phases_scale(struct profile *profile, int64_t total_ns);
 /* How often the phase runs in a cycle: once, or for each database that has data files. */
 size_t profile_phase_times(const struct profile *profile, size_t index);
-/* All sections but [FileN] and [PhaseN] in order of dump: [CONFIG], patterns, later ones, [Thresholds]. */
+/* All sections but [FileN] and [PhaseN] in order of dump: [CONFIG], patterns, later ones,
+ * [Thresholds]. */
 size_t profile_section_count(const struct profile *profile);
 const struct opt_section *profile_section_at(const struct profile *profile, size_t index,
                                              const void **settings);

@@ -53,7 +53,7 @@ static bool mentions(const char *text, const char *name)
 }
 
 struct opt_where profile_place_of(const struct opt_section *section, const struct key_state *keys,
-                                 const char *text, struct opt_where fallback)
+                                  const char *text, struct opt_where fallback)
 {
     struct opt_where where = fallback;
     bool found = false;
@@ -89,8 +89,8 @@ static void check_file_section(struct profile *profile, struct file_state *file)
     }
     if (file_section.check(settings, text) != 0) {
         profile_diag(profile, DIAG_ERROR,
-                     profile_place_of(&file_section, file->keys, text, settings->where), "[File%u] %s",
-                     settings->number, text);
+                     profile_place_of(&file_section, file->keys, text, settings->where),
+                     "[File%u] %s", settings->number, text);
     }
     if (settings->sparse && settings->log_file) {
         profile_diag(profile, DIAG_WARNING, settings->where,

@@ -92,7 +92,8 @@ static int check_phase(const void *settings, char text[OPT_TEXT_MAX])
     } else if (phase->name != NULL && strlen(phase->name) > PHASE_NAME_MAX) {
         snprintf(text, OPT_TEXT_MAX, "Name is longer than %d characters", PHASE_NAME_MAX);
     } else if (read_databases(phase->databases) == -2) {
-        snprintf(text, OPT_TEXT_MAX, "Databases is neither all nor each nor a number of a database");
+        snprintf(text, OPT_TEXT_MAX,
+                 "Databases is neither all nor each nor a number of a database");
     } else {
         return 0;
     }
@@ -105,8 +106,9 @@ const struct opt_section phase_section = {
     .opts = phase_opts,
     .count = sizeof(phase_opts) / sizeof(phase_opts[0]),
     .size_bytes = sizeof(struct phase_settings),
-    .help = "A part of the main part, N = 1, 2, 3 ...; all of them in this order are the main part. "
-            "It has the run's settings, and any other on top as Section.Key=value.",
+    .help =
+        "A part of the main part, N = 1, 2, 3 ...; all of them in this order are the main part. "
+        "It has the run's settings, and any other on top as Section.Key=value.",
     .check = check_phase,
 };
 
@@ -225,7 +227,8 @@ static int64_t total_ns_of(const struct profile *profile)
     int64_t sum_ns = 0;
 
     for (size_t i = 0; i < profile->phase_count; i++) {
-        sum_ns += profile->phases[i].settings.duration_ns * (int64_t)profile_phase_times(profile, i);
+        sum_ns +=
+            profile->phases[i].settings.duration_ns * (int64_t)profile_phase_times(profile, i);
     }
     return sum_ns;
 }

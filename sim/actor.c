@@ -20,8 +20,10 @@ static void view_files(struct actor *actor)
     unsigned now = atomic_load(&run->size_changes);
     if (actor->files_as_of == now)
         return;
-    for (unsigned i = 0; i < run->file_count; i++)
-        actor->files[i].size_pages = run->files[i]->file.size_pages;
+    for (unsigned i = 0; i < run->file_count; i++) {
+        bool seen = actor->database_only < 0 || actor->database_only == actor->files[i].database;
+        actor->files[i].size_pages = seen ? run->files[i]->file.size_pages : 0;
+    }
     actor->files_as_of = now;
 }
 
@@ -58,6 +60,7 @@ static bool nobody_needs(const struct actor *actor)
 static enum task_result think_step(struct actor *actor)
 {
     bool over = clock_now_ns(actor->run->clock) >= actor->think_until_ns;
+    over |= atomic_load(&actor->leaving);
     if (over || nobody_needs(actor)) {
         atomic_store(&actor->sleeping, false);
         return TASK_DONE;
@@ -99,7 +102,7 @@ static enum task_result yield_begin(struct actor *actor)
 
 static enum task_result compute_begin(struct actor *actor)
 {
-    if (run_stopping(actor->run) ||
+    if (run_stopping(actor->run) || atomic_load(&actor->leaving) ||
         clock_now_ns(actor->run->clock) >= actor->run->phase_deadline_ns)
         return TASK_DONE;
     int64_t cycles = actor->op.compute_cycles;
@@ -156,6 +159,8 @@ static bool actor_is_over(const struct actor *actor)
     const struct run *run = actor->run;
     if (actor->service)
         return atomic_load(&((struct run *)(uintptr_t)run)->users_running) == 0;
+    if (atomic_load(&((struct actor *)(uintptr_t)actor)->leaving))
+        return true;
     if (actor->database && !actor->service) /* a phase's checkpoint: no signal leaves it out */
         return atomic_load(&((struct run *)(uintptr_t)run)->stop) == RUN_STOP_ERROR;
     return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
@@ -252,6 +257,7 @@ static void actor_finished(struct task *task)
     if (actor->checkpoint && actor->service)
         checkpoint_desk_serve(&actor->database->desk, NULL);
     run_task_ended(actor->run, !actor->service);
+    atomic_store(&actor->ended, true); /* the last that is done to it here */
 }
 
 unsigned actor_gather_cap(const struct actor *actor)
@@ -304,7 +310,10 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
     actor->task.finished = actor_finished;
     actor->run = run;
     actor->pattern = pattern;
-    actor->number = number;
+    actor->number = actor->serial = number;
+    actor->settings = profile ? profile_config(profile) : run->settings;
+    actor->database_only = -1;
+    actor->files_as_of = ~0u;
     actor->database = database;
     actor->service = pattern->service;
     snprintf(actor->name, sizeof actor->name, "%s %u", pattern->name, kind_index + 1);

@@ -67,7 +67,8 @@ struct actor {
     struct run *run;
     const struct pattern *pattern;
     void *state;
-    unsigned number;           /* run-wide */
+    unsigned number;           /* of its row in reports */
+    unsigned serial;           /* of its kind in this run: for its random numbers */
     char name[32];             /* "RandomUser 3" */
     struct database *database; /* per_database patterns */
     bool service;              /* runs until the last user has ended (checkpoint) */
@@ -89,6 +90,11 @@ struct actor {
     struct checkpoint *checkpoint;
     struct lazy_write *lazy;
     struct frame_check *frame_check;
+    const struct config_settings *settings; /* of its phase */
+    int database_only;      /* index: it sees the files of this database; -1: of all */
+    _Atomic bool leaving;   /* it ends at its next op boundary: the phase has changed */
+    _Atomic bool ended;     /* nobody runs it any more */
+    uint64_t ended_seen_ns; /* the coordinator's (run_actors.c) */
     _Atomic bool sleeping;
     uint64_t think_until_ns;
     uint64_t ops;

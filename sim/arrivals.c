@@ -50,6 +50,7 @@ void arrivals_init(struct arrivals *arrivals, const char *name, double ios,
     *arrivals = (struct arrivals){.name = name, .ios = ios};
     pthread_mutex_init(&arrivals->lock, NULL);
     arrival_times_init(&arrivals->times, config);
+    arrival_times_init(&arrivals->counted, config);
 }
 
 void arrivals_free(struct arrivals *arrivals)
@@ -70,9 +71,10 @@ void arrivals_done(struct arrivals *arrivals, enum phase phase, uint64_t due_ns,
 {
     uint64_t late_ns = begun_ns > due_ns ? begun_ns - due_ns : 0;
     atomic_fetch_add_explicit(&arrivals->done[phase], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&arrivals->response_ns, done_ns - due_ns, memory_order_relaxed);
+    atomic_fetch_add_explicit(&arrivals->response_ns[phase], done_ns - due_ns,
+                              memory_order_relaxed);
     if (slot_was_free) {
-        atomic_fetch_add_explicit(&arrivals->tool_ns, late_ns, memory_order_relaxed);
+        atomic_fetch_add_explicit(&arrivals->tool_ns[phase], late_ns, memory_order_relaxed);
         return;
     }
     uint64_t longest = atomic_load_explicit(&arrivals->queued_ns_max, memory_order_relaxed);
@@ -80,4 +82,41 @@ void arrivals_done(struct arrivals *arrivals, enum phase phase, uint64_t due_ns,
            !atomic_compare_exchange_weak_explicit(&arrivals->queued_ns_max, &longest, late_ns,
                                                   memory_order_relaxed, memory_order_relaxed))
         ;
+}
+
+static struct arrivals_sum sum_of(const struct arrivals *arrivals, enum phase phase)
+{
+    struct arrivals *a = (struct arrivals *)(uintptr_t)arrivals; /* atomics */
+    return (struct arrivals_sum){
+        .done = atomic_load_explicit(&a->done[phase], memory_order_relaxed),
+        .response_ns = atomic_load_explicit(&a->response_ns[phase], memory_order_relaxed),
+        .tool_ns = atomic_load_explicit(&a->tool_ns[phase], memory_order_relaxed),
+    };
+}
+
+void arrivals_mark(struct arrivals *arrivals)
+{
+    for (unsigned p = 0; p < PHASE_COUNT; p++)
+        arrivals->marks[p] = sum_of(arrivals, (enum phase)p);
+}
+
+struct arrivals_sum arrivals_since_mark(const struct arrivals *arrivals, enum phase phase)
+{
+    struct arrivals_sum now = sum_of(arrivals, phase);
+    const struct arrivals_sum *mark = &arrivals->marks[phase];
+    return (struct arrivals_sum){.done = now.done - mark->done,
+                                 .response_ns = now.response_ns - mark->response_ns,
+                                 .tool_ns = now.tool_ns - mark->tool_ns};
+}
+
+uint64_t arrivals_asked(struct arrivals *arrivals, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t count = 0;
+    if (arrivals->counted_due_ns == 0)
+        arrivals->counted_due_ns = arrival_times_next(&arrivals->counted);
+    while (arrivals->counted_due_ns < to_ns) {
+        count += arrivals->counted_due_ns >= from_ns;
+        arrivals->counted_due_ns = arrival_times_next(&arrivals->counted);
+    }
+    return count;
 }

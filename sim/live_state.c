@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/live_time.h"
+#include "sim/run_slots.h"
 #include "verify/verdict.h"
 
 #define BYTES_MB         1048576.0
@@ -252,12 +253,16 @@ static bool counts_dirty_pages(const struct run *run)
     return run->phase == PHASE_final_checkpoint && atomic_load(&run->progress_total) > 0;
 }
 
-/* The warm-up and the rated phase have one deadline: the actors go through. */
+/* All slots have one deadline: the actors go through. */
 static uint64_t deadline_of(const struct run *run)
 {
-    if (run->phase == PHASE_rated_warm_up && run->rated_end_ns)
-        return run->rated_end_ns - (uint64_t)run->settings->rated_duration_ns;
-    return run->phase_deadline_ns;
+    const struct run_slots *slots = run->slots;
+    if (!slots || !slots->going)
+        return run->phase_deadline_ns;
+    const struct run_slot *slot = &slots->list[atomic_load(&run->slots->now)];
+    if (run->phase == PHASE_rated_warm_up)
+        return slots->begun_ns + slot->warm_up_ns;
+    return slots->end_ns;
 }
 
 static void work_now(struct live *live, const struct run *run)

@@ -49,7 +49,7 @@ static enum task_result read_chunk(struct actor *actor)
     audit->next += audit->chunk_count;
     audit->index = 0;
     audit->unreadable = false;
-    audit->serial = (uint64_t)(actor->number + 1) << 40 | actor->reader.next_serial;
+    audit->serial = (uint64_t)(actor->serial + 1) << 40 | actor->reader.next_serial;
     actor->reader.next_serial += audit->chunk_count;
     for (unsigned i = 0; i < audit->chunk_count; i++) {
         poison_fill(chunk_page(actor, i), PAGE_BYTES, audit->serial + i);

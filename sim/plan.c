@@ -208,6 +208,8 @@ static struct largest largest_transaction(const struct planner *p)
     largest_of(p, p->profile, sector, &largest);
     if (profile_rated(p->profile))
         largest_of(p, profile_rated(p->profile), sector, &largest);
+    for (size_t i = 0; i < profile_phase_count(p->profile); i++)
+        largest_of(p, profile_phase_profile(p->profile, i), sector, &largest);
     return largest;
 }
 
@@ -292,13 +294,18 @@ static uint64_t users_in(const struct planner *p, const struct profile *profile)
     return users;
 }
 
-/* At a time: the rated phase has its own. */
+/* At a time: the rated phase and each phase of the main part have their own. */
 static uint64_t users_of(const struct planner *p)
 {
     const struct profile *rated = profile_rated(p->profile);
     uint64_t users = users_in(p, p->profile);
     uint64_t rated_users = rated ? users_in(p, rated) : 0;
-    return rated_users > users ? rated_users : users;
+    users = rated_users > users ? rated_users : users;
+    for (size_t i = 0; i < profile_phase_count(p->profile); i++) {
+        uint64_t own = users_in(p, profile_phase_profile(p->profile, i));
+        users = own > users ? own : users;
+    }
+    return users;
 }
 
 static uint64_t default_pool_bytes(struct planner *p)

@@ -19,7 +19,7 @@ static enum task_result read_pages(struct actor *actor)
 
 enum task_result read_ahead_begin(struct actor *actor)
 {
-    bool force = actor->run->settings->force_read_ahead;
+    bool force = actor->settings->force_read_ahead;
     struct page_scan_range range = {
         .file = actor->run->files[actor->op.file],
         .first_page = actor->op.first_page,

@@ -285,6 +285,7 @@ void report_free(struct report *report)
 {
     free(report->stats);
     free(report->files);
+    free(report->slots);
     environment_free(&report->environment);
     memset(report, 0, sizeof *report);
 }

@@ -15,7 +15,7 @@
 #include "sim/drive_level.h"
 #include "config/thresholds.h"
 #include "sim/environment.h"
-#include "sim/run.h"
+#include "sim/run_slots.h"
 #include "sim/verdict_rules.h"
 
 /* What the requests of one file add up to (io_account.h), over the whole run. */
@@ -53,6 +53,14 @@ struct report_problem {
     char text[REPORT_PROBLEM_MAX]; /* "could not be written: No space left on device" */
 };
 
+/* A part under load: a step of the rated phase or a phase of the main part (run_slots.h). */
+struct report_slot {
+    const struct run_slot *slot;
+    bool of_main_part;
+    struct speed_facts facts; /* of its measured part */
+    struct speed_result result;
+};
+
 struct report {
     const struct run *run;                               /* after the run ended: const */
     const char *command;                                 /* the command line */
@@ -72,7 +80,9 @@ struct report {
     unsigned file_count;
     uint64_t pages_written, pages_seen, pages_unseen, pages_indeterminate, pages_quarantined;
     struct thresholds thresholds; /* of the rated phase, and what was measured in it */
-    struct speed_facts speed_facts;
+    struct report_slot *slots;    /* all, also those that were not reached */
+    unsigned slot_count;
+    struct speed_facts speed_facts; /* of the worst judged slot */
     struct speed_result speed_result;
     struct axis integrity, durability, speed, overall;
     char result[AXIS_REASON_MAX]; /* the verdict in one line */

@@ -15,6 +15,7 @@
 
 #include "patterns/pattern.h"
 #include "sim/actor.h"
+#include "sim/run_actor_rows.h"
 #include "sim/report.h"
 #include "verify/verdict.h"
 
@@ -537,12 +538,13 @@ static json_t *databases_json(const struct report *report)
 static json_t *actors_json(const struct report *report)
 {
     json_t *actors = json_array();
-    for (unsigned i = 0; i < report->run->actor_count; i++) {
-        const struct actor *actor = report->run->actors[i];
+    const struct run *run = report->run;
+    for (unsigned i = 0; run->actor_rows && i < run->actor_rows->count; i++) {
+        const struct actor_row *row = &run->actor_rows->list[i];
         json_t *object = json_object();
-        put_count(object, "number", actor->number);
-        put_text(object, "name", actor->name);
-        put_count(object, "ops", actor->ops);
+        put_count(object, "number", i);
+        put_text(object, "name", row->name);
+        put_count(object, "ops", row->ops);
         push(actors, object);
     }
     return actors;

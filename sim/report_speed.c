@@ -1,8 +1,7 @@
 /*
  * report_speed.c - see report_speed.h.
  *
- * Where log files are flushed apart from their writes, what a log write costs is both: their means
- * and percentiles are added.
+ * Every judged slot is judged for itself; the worst one leads the axis and is named.
  */
 #include "sim/report_speed.h"
 
@@ -10,153 +9,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/arrivals.h"
+#include "sim/run_slots.h"
 
 #define NS_PER_MS_REAL 1e6
 #define TEXT_MAX       48
 
 /* ---- facts ---- */
 
-static uint64_t rated_start_ns(const struct run *run)
+/* How bad: what was not tested says nothing against a slot that was. */
+static unsigned badness(enum grade grade)
 {
-    return run->phases[PHASE_rated].start_ns - 1; /* 0 = not begun, so it is kept one higher */
+    return grade == GRADE_FAIL ? 3 : grade == GRADE_WARN ? 2 : grade == GRADE_PASS ? 1 : 0;
 }
 
-static uint64_t rated_end_ns(const struct run *run)
+/* Which of several leads says so, and how many were judged. */
+static void name_leader(struct report *report, const struct report_slot *leader, unsigned rated)
 {
-    uint64_t end_ns = run->phases[PHASE_rated].end_ns;
-    uint64_t now_ns = end_ns ? end_ns - 1 : clock_now_ns(run->clock);
-    return now_ns < run->rated_end_ns ? now_ns : run->rated_end_ns;
-}
-
-static void add_arrivals(const struct run *run, struct speed_facts *facts)
-{
-    uint64_t response_ns = 0, tool_ns = 0;
-    facts->held = 1;
-    for (unsigned i = 0; i < run->arrivals_count; i++) {
-        struct arrivals *arrivals = run->arrivals[i];
-        const struct arrivals_config *config = &arrivals->times.config;
-        if (!arrivals->rated)
-            continue;
-        uint64_t asked = arrival_times_count(config, rated_start_ns(run), rated_end_ns(run));
-        uint64_t done = atomic_load(&arrivals->done[PHASE_rated]);
-        double held = asked ? (double)done / (double)asked : 1;
-        facts->arrivals = true;
-        facts->held = held < facts->held ? held : facts->held;
-        facts->asked_ios += config->per_second * arrivals->ios;
-        facts->asked_logs += arrivals->ios > 0 ? config->per_second : 0;
-        response_ns += atomic_load(&arrivals->response_ns);
-        tool_ns += atomic_load(&arrivals->tool_ns);
-    }
-    if (response_ns)
-        facts->tool_share = (double)tool_ns / (double)response_ns;
-}
-
-static uint64_t stalls_of(const struct hist *hist)
-{
-    uint64_t stalls = 0;
-    for (unsigned i = 0; i < HIST_BUCKETS; i++)
-        stalls += hist_bucket_low_ns(i) >= IO_STALL_NS ? hist->buckets[i] : 0;
-    return stalls;
-}
-
-static void add_log_flushes(const struct report *report, struct role_facts *role)
-{
-    const struct hist *flush = &report->stats->streams[PHASE_rated][STREAM_log_flush].response;
-    if (flush->count == 0)
+    struct axis *axis = &report->speed_result.axis;
+    char reason[AXIS_REASON_MAX];
+    if (!leader->slot->name[0])
         return;
-    role->mean_ns += hist_mean_ns(flush);
-    role->p99_ns += (double)hist_quantile_ns(flush, 0.99);
-    role->max_ns += (double)flush->max_ns;
-}
-
-/* All streams of the role but the flushes of logs. */
-static void add_role(const struct report *report, enum speed_role role, struct hist *sum,
-                     struct speed_facts *facts)
-{
-    struct role_facts *out = &facts->roles[role];
-    memset(sum, 0, sizeof *sum);
-    for (unsigned s = 0; s < STREAM_COUNT; s++) {
-        const struct stream_stats *stream = &report->stats->streams[PHASE_rated][s];
-        if (speed_role_of((enum stream)s) != role)
-            continue;
-        facts->stalls += stalls_of(&stream->latency);
-        if (s != STREAM_log_flush)
-            hist_merge(sum, &stream->response);
-    }
-    out->ops = sum->count;
-    out->mean_ns = hist_mean_ns(sum);
-    out->p99_ns = (double)hist_quantile_ns(sum, 0.99);
-    out->max_ns = (double)sum->max_ns;
-    if (role == ROLE_LOG_WRITE)
-        add_log_flushes(report, out);
-}
-
-/* The seconds of all workers together. */
-static int add_plateau(const struct run *run, enum speed_role role, double bound_ns,
-                       struct role_facts *out)
-{
-    size_t count = run->seconds ? run->seconds[0].count : 0;
-    struct second_sum *sums = calloc(count + 1, sizeof *sums);
-    if (!sums)
-        return -ENOMEM;
-    for (unsigned w = 0; w < run->worker_count && count; w++) {
-        const struct second_sum *part = seconds_of(&run->seconds[w], role);
-        for (size_t i = 0; i < count; i++) {
-            sums[i].ops += part[i].ops;
-            sums[i].response_ns += part[i].response_ns;
-        }
-    }
-    out->plateau_s = bound_ns > 0 ? seconds_plateau(sums, count, bound_ns) : 0;
-    free(sums);
-    return 0;
-}
-
-static uint64_t host_pauses(const struct run *run)
-{
-    const struct findings *findings = &run->findings;
-    uint64_t from_ns =
-        run->session_start_ns + rated_start_ns(run) - (run->phases[PHASE_create].start_ns - 1);
-    uint64_t to_ns = from_ns + (rated_end_ns(run) - rated_start_ns(run));
-    uint64_t pauses = 0;
-    for (unsigned i = 0; i < findings->count; i++)
-        pauses += findings->list[i].verdict == VERDICT_host_pause &&
-                  findings->list[i].found_ns >= from_ns && findings->list[i].found_ns <= to_ns;
-    return pauses;
-}
-
-static void add_machine(const struct report *report, struct speed_facts *facts)
-{
-    const struct run *run = report->run;
-    unsigned cpus = report->environment.cpus_allowed;
-    facts->host_pauses = host_pauses(run);
-    facts->steal_share = machine_load_steal(&run->rated_from, &run->rated_to);
-    if (cpus && facts->seconds > 0)
-        facts->cpu_share = (run->rated_to.cpu_s - run->rated_from.cpu_s) / facts->seconds / cpus;
+    snprintf(reason, sizeof reason, "%s", axis->reason);
+    axis_set(axis, axis->grade, "%s%.60s: %.380s", rated > 1 ? "worst of " : "", leader->slot->name,
+             reason);
 }
 
 int report_speed_freeze(struct report *report)
 {
     const struct run *run = report->run;
-    struct speed_facts *facts = &report->speed_facts;
-    struct thresholds *limits = &report->thresholds;
-    struct hist *sum = calloc(1, sizeof *sum);
-    int error = sum ? 0 : -ENOMEM;
-    thresholds_read(profile_section(run->config.profile, thresholds_section.name), limits);
-    facts->rated = run->phases[PHASE_rated].start_ns != 0;
-    if (facts->rated && !error) {
-        facts->seconds = (double)(rated_end_ns(run) - rated_start_ns(run)) / (double)NS_PER_S;
-        add_arrivals(run, facts);
-        add_machine(report, facts);
-        for (unsigned r = 0; r < ROLE_COUNT && !error; r++) {
-            add_role(report, r, sum, facts);
-            error = add_plateau(run, r, speed_fail_bound_ns(limits, r), &facts->roles[r]);
-        }
+    const struct run_slots *slots = run->slots;
+    const struct report_slot *leader = NULL;
+    unsigned rated = 0;
+    thresholds_read(profile_section(run->config.profile, thresholds_section.name),
+                    &report->thresholds);
+    report->slots = calloc(slots ? slots->count + 1 : 1, sizeof *report->slots);
+    if (!report->slots)
+        return -ENOMEM;
+    report->slot_count = slots ? slots->count : 0;
+    for (unsigned i = 0; i < report->slot_count; i++) {
+        struct report_slot *out = &report->slots[i];
+        out->slot = &slots->list[i];
+        out->of_main_part = i >= slots->main_first;
+        slot_speed_facts(out->slot, report->environment.cpus_allowed, &out->facts);
+        speed_grades_make(&out->facts, &report->thresholds, &out->result);
+        if (!out->facts.rated)
+            continue;
+        rated++;
+        if (!leader || badness(out->result.axis.grade) > badness(leader->result.axis.grade))
+            leader = out;
     }
-    free(sum);
-    if (!error)
-        speed_grades_make(facts, limits, &report->speed_result);
-    return error;
+    if (leader) {
+        report->speed_facts = leader->facts;
+        report->speed_result = leader->result;
+        name_leader(report, leader, rated);
+    } else {
+        speed_grades_make(&report->speed_facts, &report->thresholds, &report->speed_result);
+    }
+    return 0;
 }
 
 /* ---- the table ---- */

@@ -28,7 +28,6 @@
 #include "sim/drive_level.h"
 #include "sim/event.h"
 #include "sim/findings.h"
-#include "sim/machine_load.h"
 #include "sim/plan.h"
 #include "sim/seconds.h"
 #include "sim/worker.h"
@@ -46,6 +45,8 @@ struct run_phase_time {
 };
 
 struct run;
+struct run_actor_rows;
+struct run_slots;
 
 /* What run_create is given. */
 struct run_config {
@@ -98,22 +99,26 @@ struct run {
     enum phase phase;
     struct run_phase_time phases[PHASE_COUNT];
     unsigned cycles_done;
+    bool main_part_done;            /* or begun */
     _Atomic int stop;               /* enum run_stop */
     _Atomic unsigned tasks_running; /* actors of the present phase, services included */
     _Atomic unsigned users_running; /* without the services */
     pthread_mutex_t idle_lock;
-    pthread_cond_t idle;   /* tasks_running fell to 0 */
-    struct actor **actors; /* of all phases so far: their statistics are reported */
+    pthread_cond_t idle;         /* tasks_running fell to 0 */
+    pthread_mutex_t actors_lock; /* the list: who stops the run wakes those that sleep; a leaf */
+    struct actor **actors;       /* those that are not freed yet */
     unsigned actor_count, actor_capacity;
+    unsigned actors_made;                           /* serial number of the next one */
+    struct run_actor_rows *actor_rows;              /* of all: what is reported of them */
     uint64_t phase_deadline_ns;                     /* stress */
     _Atomic uint64_t progress_done, progress_total; /* of the present phase or step: units */
-    const char *step;      /* what the coordinator does by itself at present, or NULL; its own */
-    uint64_t tick_ns;      /* run clock: the progress is due again */
-    uint64_t rated_end_ns; /* when the last rated work arrives */
-    struct machine_load rated_from, rated_to; /* at both ends of the rated phase */
-    struct seconds *seconds;                  /* of each worker; NULL without rated phase */
-    struct arrivals **arrivals;               /* of all phases so far, as the actors */
-    unsigned arrivals_count;
+    const char *step;        /* what the coordinator does by itself at present, or NULL; its own */
+    uint64_t tick_ns;        /* run clock: the progress is due again */
+    struct run_slots *slots; /* the parts of the rated phase and of the main part */
+    bool held;               /* between slots: services go on although nobody works */
+    struct seconds *seconds; /* of each worker; NULL without a rated part */
+    struct arrivals **arrivals; /* of actors that are not freed yet */
+    unsigned arrivals_count, arrivals_made;
     struct dbcc_pass *dbcc;         /* of all DbccUsers; NULL: there is none */
     bool audited;                   /* the final audit was complete */
     char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */

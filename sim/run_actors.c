@@ -9,30 +9,55 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim/run_actor_rows.h"
 #include "sim/run_loop.h"
 
-#define THOUSANDTHS 1000.0
+#define THOUSANDTHS   1000.0
+
+#define REAP_AFTER_NS NS_PER_S /* a wake-up that was on its way has arrived */
+
+static int make_room(struct run *run)
+{
+    int error = 0;
+    if (run->actor_count < run->actor_capacity)
+        return 0;
+    unsigned capacity = run->actor_capacity ? 2 * run->actor_capacity : 64;
+    pthread_mutex_lock(&run->actors_lock);
+    struct actor **grown = realloc(run->actors, capacity * sizeof *grown);
+    if (grown) {
+        run->actors = grown;
+        run->actor_capacity = capacity;
+    } else {
+        error = -ENOMEM;
+    }
+    pthread_mutex_unlock(&run->actors_lock);
+    return error;
+}
+
+static void list_add(struct run *run, struct actor *actor)
+{
+    pthread_mutex_lock(&run->actors_lock);
+    run->actors[run->actor_count++] = actor;
+    pthread_mutex_unlock(&run->actors_lock);
+}
 
 int run_actor_add(struct run *run, const struct profile *profile, const struct pattern *pattern,
                   unsigned kind_index, struct database *database, struct actor **out)
 {
-    if (run->actor_count == run->actor_capacity) {
-        unsigned capacity = run->actor_capacity ? 2 * run->actor_capacity : 64;
-        struct actor **grown = realloc(run->actors, capacity * sizeof *grown);
-        if (!grown)
-            return -ENOMEM;
-        run->actors = grown;
-        run->actor_capacity = capacity;
-    }
+    int error = make_room(run);
+    if (error)
+        return error;
     struct actor *actor = calloc(1, sizeof *actor);
     if (!actor)
         return -ENOMEM;
-    struct worker *worker = &run->workers[run->actor_count % run->worker_count];
-    int error =
-        actor_init(actor, run, profile, pattern, worker, run->actor_count, kind_index, database);
-    run->actors[run->actor_count++] = actor; /* half-built ones are freed with the rest */
+    unsigned serial = run->actors_made++;
+    struct worker *worker = &run->workers[serial % run->worker_count];
+    error = actor_init(actor, run, profile, pattern, worker, serial, kind_index, database);
+    int64_t row = run_actor_row(run->actor_rows, pattern, actor->name, kind_index);
+    actor->number = row < 0 ? 0 : (unsigned)row;
+    list_add(run, actor); /* half-built ones are freed with the rest */
     *out = actor;
-    return error;
+    return row < 0 ? (int)row : error;
 }
 
 int run_actors_per_database(struct run *run, const struct pattern *pattern)
@@ -68,13 +93,18 @@ double run_load_ios(const struct profile *profile)
     return ios;
 }
 
+bool run_pattern_has_rate(const struct profile *profile, const struct pattern *pattern)
+{
+    return rate_of(profile, pattern).per_second > 0;
+}
+
 /* NULL in *out: a closed loop. */
 static int arrivals_make(struct run *run, const struct run_load *load,
                          const struct pattern *pattern, struct arrivals **out)
 {
     struct pattern_rate rate = rate_of(load->profile, pattern);
     *out = NULL;
-    if (rate.per_second == 0)
+    if (rate.per_second == 0 || load->closed)
         return 0;
     struct arrivals **grown =
         realloc(run->arrivals, (run->arrivals_count + 1) * sizeof *run->arrivals);
@@ -86,39 +116,62 @@ static int arrivals_make(struct run *run, const struct run_load *load,
         return -ENOMEM;
     struct arrivals_config config = {
         .per_second = (double)rate.per_second / THOUSANDTHS * load->scale,
-        .fixed = run->settings->arrivals == CONFIG_ARRIVALS_FIXED,
+        .fixed = load->settings->arrivals == CONFIG_ARRIVALS_FIXED,
         .seed = run->config.plan->seed,
-        .process = run->arrivals_count,
+        .process = run->arrivals_made++,
         .start_ns = load->start_ns,
     };
     arrivals_init(arrivals, pattern->name, (double)rate.data_ios / THOUSANDTHS, &config);
-    arrivals->rated = load->rated;
     run->arrivals[run->arrivals_count++] = arrivals;
     *out = arrivals;
     return 0;
 }
 
-static int add_users(struct run *run, const struct run_load *load, const struct pattern *pattern)
+int run_actors_of_pattern(struct run *run, const struct run_load *load,
+                          const struct pattern *pattern)
 {
-    struct arrivals *arrivals;
+    struct arrivals *arrivals = NULL;
     int64_t count = pattern->user_count(settings_of(load->profile, pattern), run->worker_count);
     int error = count ? arrivals_make(run, load, pattern, &arrivals) : 0;
     for (int64_t i = 0; i < count && !error; i++) {
         struct actor *actor;
         error = run_actor_add(run, load->profile, pattern, (unsigned)i, NULL, &actor);
-        if (!error)
-            actor->arrivals = arrivals;
+        if (error)
+            break;
+        actor->arrivals = arrivals;
+        actor->settings = load->settings;
+        actor->database_only = load->database;
     }
     return error;
+}
+
+bool run_pattern_is_of_users(const struct pattern *pattern)
+{
+    return !pattern->per_database && !pattern->service;
 }
 
 int run_actors_of_load(struct run *run, const struct run_load *load)
 {
     int error = 0;
+    run_actors_reap(run);
     for (size_t i = 0; i < patterns_count && !error; i++)
         error = patterns[i]->per_database ? run_actors_per_database(run, patterns[i])
-                                          : add_users(run, load, patterns[i]);
+                                          : run_actors_of_pattern(run, load, patterns[i]);
     return error;
+}
+
+void run_actors_retire(struct run *run, const struct pattern *pattern, unsigned end)
+{
+    for (unsigned i = 0; i < end; i++) {
+        struct actor *actor = run->actors[i];
+        if (actor->pattern != pattern || atomic_load(&actor->leaving))
+            continue;
+        atomic_store(&actor->leaving, true);
+        if (actor->arrivals)
+            actor->arrivals->retired = true;
+        if (atomic_load(&actor->sleeping))
+            task_wake(&actor->task);
+    }
 }
 
 /* ---- their time ---- */
@@ -134,6 +187,19 @@ void run_actors_start(struct run *run, unsigned first)
         task_start(&run->actors[i]->task);
 }
 
+static void row_settle(struct run *run, struct actor *actor)
+{
+    if (actor->number < run->actor_rows->count)
+        run->actor_rows->list[actor->number].ops += actor->ops;
+    actor->ops = 0;
+}
+
+void run_actors_settle(struct run *run)
+{
+    for (unsigned i = 0; i < run->actor_count; i++)
+        row_settle(run, run->actors[i]);
+}
+
 void run_actors_free(struct run *run, unsigned first)
 {
     if (run->stuck) /* a request that never ended may use them */
@@ -147,4 +213,70 @@ void run_actors_run(struct run *run, unsigned first)
     run_actors_start(run, first);
     run_wait(run);
     run_actors_free(run, first);
+}
+
+/* ---- forgetting ---- */
+
+/* The first look at one that has ended begins its time. */
+static bool may_be_freed(struct run *run, struct actor *actor)
+{
+    if (!atomic_load(&actor->ended) || atomic_load(&actor->task.wait_list))
+        return false;
+    uint64_t now = clock_now_ns(run->clock) + 1; /* 0 = not seen */
+    if (actor->ended_seen_ns == 0)
+        actor->ended_seen_ns = now;
+    return now - actor->ended_seen_ns >= REAP_AFTER_NS;
+}
+
+static void arrivals_reap(struct run *run)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < run->arrivals_count; i++) {
+        bool used = false;
+        for (unsigned a = 0; a < run->actor_count && !used; a++)
+            used = run->actors[a]->arrivals == run->arrivals[i];
+        if (used) {
+            run->arrivals[kept++] = run->arrivals[i];
+        } else {
+            arrivals_free(run->arrivals[i]);
+            free(run->arrivals[i]);
+        }
+    }
+    run->arrivals_count = kept;
+}
+
+void run_actors_reap(struct run *run)
+{
+    unsigned kept = 0;
+    if (run->stuck)
+        return;
+    pthread_mutex_lock(&run->actors_lock);
+    for (unsigned i = 0; i < run->actor_count; i++) {
+        struct actor *actor = run->actors[i];
+        if (!may_be_freed(run, actor)) {
+            run->actors[kept++] = actor;
+            continue;
+        }
+        row_settle(run, actor);
+        actor_free(actor);
+        free(actor);
+    }
+    run->actor_count = kept;
+    pthread_mutex_unlock(&run->actors_lock);
+    arrivals_reap(run);
+}
+
+void run_actors_drop(struct run *run)
+{
+    for (unsigned i = 0; i < run->actor_count; i++) {
+        actor_free(run->actors[i]);
+        free(run->actors[i]);
+    }
+    run->actor_count = 0;
+    arrivals_reap(run);
+    free(run->arrivals);
+    free(run->actors);
+    if (run->actor_rows)
+        run_actor_rows_free(run->actor_rows);
+    free(run->actor_rows);
 }

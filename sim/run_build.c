@@ -16,7 +16,10 @@
 #include "sim/evidence.h"
 #include "sim/exit_code.h"
 #include "sim/run_echo.h"
+#include "sim/run_actor_rows.h"
+#include "sim/run_actors.h"
 #include "sim/run_errors.h"
+#include "sim/run_slots.h"
 #include "sim/run_watch.h"
 #include "verify/checksum.h"
 
@@ -139,13 +142,20 @@ static uint32_t outstanding_max(const struct run *run)
     return max > 0 ? (uint32_t)max : IO_OUTSTANDING_MAX;
 }
 
-/* Where each worker keeps its seconds of the rated phase. */
+static int rows_make(struct run *run)
+{
+    run->actor_rows = calloc(1, sizeof *run->actor_rows);
+    return run->actor_rows ? 0 : -ENOMEM;
+}
+
+/* Where each worker keeps its seconds of a rated part. */
 static int seconds_make(struct run *run)
 {
     unsigned workers = run->config.plan->workers;
-    size_t seconds = (size_t)((uint64_t)run->settings->rated_duration_ns / NS_PER_S) + 1;
+    uint64_t longest_ns = run_slots_rated_ns_max(run->slots);
+    size_t seconds = (size_t)(longest_ns / NS_PER_S) + 1;
     int error = 0;
-    if (!profile_rated(run->config.profile) || run->settings->rated_duration_ns == 0)
+    if (longest_ns == 0)
         return 0;
     run->seconds = calloc(workers, sizeof *run->seconds);
     if (!run->seconds)
@@ -525,6 +535,7 @@ int run_create(struct run *run, const struct run_config *config)
     run->config = *config;
     run->settings = profile_config(config->profile);
     pthread_mutex_init(&run->idle_lock, NULL);
+    pthread_mutex_init(&run->actors_lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -542,6 +553,10 @@ int run_create(struct run *run, const struct run_config *config)
         run_step(run, NULL, creation_bytes(run));
         error = pool_make(run);
     }
+    if (!error)
+        error = rows_make(run);
+    if (!error)
+        error = run_slots_make(run);
     if (!error)
         error = seconds_make(run);
     if (!error)
@@ -611,17 +626,9 @@ void run_destroy(struct run *run)
 {
     if (run->stuck && is_held_by_the_system(run))
         return;
-    for (unsigned i = 0; i < run->actor_count; i++) {
-        actor_free(run->actors[i]);
-        free(run->actors[i]);
-    }
-    for (unsigned i = 0; i < run->arrivals_count; i++) {
-        arrivals_free(run->arrivals[i]);
-        free(run->arrivals[i]);
-    }
-    free(run->arrivals);
+    run_actors_drop(run);
+    run_slots_free(run);
     seconds_drop(run);
-    free(run->actors);
     engines_free(run);
     dbcc_pass_free(run->dbcc);
     io_watch_free(&run->watch);
@@ -647,6 +654,7 @@ void run_destroy(struct run *run)
     free(run->pattern_files);
     free(run->drives);
     free(run->evidence_dir);
+    pthread_mutex_destroy(&run->actors_lock);
     pthread_mutex_destroy(&run->idle_lock);
     pthread_cond_destroy(&run->idle);
 }

@@ -26,9 +26,11 @@ void run_task_started(struct run *run, bool user)
 
 static void wake_sleepers(struct run *run)
 {
+    pthread_mutex_lock(&run->actors_lock);
     for (unsigned i = 0; i < run->actor_count; i++)
         if (atomic_load(&run->actors[i]->sleeping))
             task_wake(&run->actors[i]->task);
+    pthread_mutex_unlock(&run->actors_lock);
 }
 
 void run_task_ended(struct run *run, bool user)
@@ -109,11 +111,17 @@ static bool all_ended(struct run *run)
     return atomic_load(&run->tasks_running) == 0;
 }
 
+/* Nothing more to wait for.  Between slots the services would never end. */
+static bool is_over(struct run *run)
+{
+    return all_ended(run) || run->stuck || (run->held && run_stopping(run));
+}
+
 /* The run clock is CLOCK_MONOTONIC here. */
 static void wait_threads(struct run *run, uint64_t until_ns)
 {
     pthread_mutex_lock(&run->idle_lock);
-    while (!all_ended(run) && !run->stuck) {
+    while (!is_over(run)) {
         uint64_t now = clock_now_ns(run->clock);
         if (now >= until_ns)
             break;
@@ -168,14 +176,14 @@ static void wait_virtual(struct run *run, uint64_t until_ns)
 {
     unsigned turns = 0;
     uint64_t since_ns = 0;
-    while (!all_ended(run) && !run->stuck && clock_now_ns(run->clock) < until_ns) {
+    while (!is_over(run) && clock_now_ns(run->clock) < until_ns) {
         bool any = false;
         turns_take_time(run, &turns, &since_ns);
         for (unsigned i = 0; i < run->worker_count; i++) {
             run->virtual_thread = i + 1;
             any |= worker_step(&run->workers[i]);
         }
-        if (!any && !all_ended(run))
+        if (!any && !is_over(run))
             virtual_advance(run, until_ns);
         run->virtual_thread = 0;
         tick(run);

@@ -1,8 +1,8 @@
 /*
- * run_phases.c - what happens in a run: initial update and checkpoint, the rated phase
- * (run_rated.c), then for each cycle stress, final checkpoint and the audit of every page; at the
- * end the log is closed and read, the files are looked at again, and the ends of misdirected writes
- * are paired.
+ * run_phases.c - what happens in a run: initial update and checkpoint, the rated phase, then for
+ * each cycle the main part (both: run_slots.c), final checkpoint and the audit of every page; at
+ * the end the log is closed and read, the files are looked at again, and the ends of misdirected
+ * writes are paired.
  */
 #include <assert.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "sim/run_actors.h"
 #include "sim/run_errors.h"
 #include "sim/run_loop.h"
-#include "sim/run_rated.h"
+#include "sim/run_slots.h"
 
 #define PREPARERS_PER_FILE 4
 
@@ -96,21 +96,6 @@ static int initial_update(struct run *run)
     if (!error && !run_stopping(run))
         ledger_header_of(run->ledger)->phase = LEDGER_PHASE_RUNNING;
     return error;
-}
-
-static int stress(struct run *run)
-{
-    unsigned first = run->actor_count;
-    struct run_load load = {
-        .profile = run->config.profile, .start_ns = clock_now_ns(run->clock), .scale = 1};
-    int error = run_actors_of_load(run, &load);
-    if (error)
-        return error;
-    run_phase_begin(run, PHASE_stress, 0);
-    run->phase_deadline_ns = clock_now_ns(run->clock) + run->config.plan->test_cycle_ns;
-    run_actors_run(run, first);
-    run_phase_end(run);
-    return 0;
 }
 
 static int final_checkpoint(struct run *run)
@@ -242,7 +227,8 @@ static void files_check(struct run *run)
 static int cycle(struct run *run)
 {
     run->audited = false;
-    int error = stress(run);
+    run->main_part_done = true;
+    int error = run_slots_main(run);
     if (run->config.leave_like_killed)
         return error;
     if (!error && !run_stopping(run))
@@ -258,7 +244,7 @@ static bool another_cycle(const struct run *run)
     if (run_stopping(run))
         return false;
     if (run->config.leave_like_killed)
-        return run->phases[PHASE_stress].end_ns == 0; /* one main part */
+        return !run->main_part_done;
     int64_t wanted = run->settings->test_cycles;
     return wanted == 0 || run->cycles_done < (uint64_t)wanted;
 }
@@ -284,7 +270,7 @@ int run_execute(struct run *run)
         return error;
     error = initial_update(run);
     if (!error && !run_stopping(run))
-        error = run_rated(run);
+        error = run_slots_rated(run);
     while (!error && another_cycle(run))
         error = cycle(run);
     if (!run->config.leave_like_killed && !run->stuck)
@@ -295,6 +281,7 @@ int run_execute(struct run *run)
         int look = last_looks(run);
         error = error ? error : look;
     }
+    run_actors_settle(run);
     if (!killed && !run->stuck) {
         ledger_header_of(run->ledger)->phase = LEDGER_PHASE_DONE;
     }

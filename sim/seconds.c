@@ -22,8 +22,14 @@ void seconds_free(struct seconds *seconds)
     seconds->sums = NULL;
 }
 
+/* A request that ends at this very moment may still be added: one in a whole phase. */
 void seconds_begin(struct seconds *seconds, uint64_t now_ns)
 {
+    seconds_end(seconds);
+    for (size_t i = 0; i < ROLE_COUNT * seconds->count; i++) {
+        relaxed_store(&seconds->sums[i].ops, 0);
+        relaxed_store(&seconds->sums[i].response_ns, 0);
+    }
     atomic_store_explicit(&seconds->begin_ns, now_ns, memory_order_release);
 }
 
@@ -38,8 +44,21 @@ void seconds_add(struct seconds *seconds, enum stream stream, uint64_t done_ns,
     if (second >= seconds->count) /* what was under way when the phase ended */
         return;
     struct second_sum *sum = &seconds->sums[role * seconds->count + second];
-    sum->ops += stream != STREAM_log_flush; /* part of the price of a log write */
-    sum->response_ns += response_ns;
+    relaxed_add(&sum->ops, stream != STREAM_log_flush); /* part of the price of a log write */
+    relaxed_add(&sum->response_ns, response_ns);
+}
+
+void seconds_end(struct seconds *seconds)
+{
+    atomic_store_explicit(&seconds->begin_ns, 0, memory_order_release);
+}
+
+void seconds_merge(struct seconds *into, const struct seconds *from, enum speed_role role)
+{
+    for (size_t i = role * into->count; i < (role + 1) * into->count; i++) {
+        into->sums[i].ops += relaxed_load(&from->sums[i].ops);
+        into->sums[i].response_ns += relaxed_load(&from->sums[i].response_ns);
+    }
 }
 
 const struct second_sum *seconds_of(const struct seconds *seconds, enum speed_role role)

@@ -2,8 +2,9 @@
  * seconds.h - the judged roles second by second in the rated phase: is a bad mean a spike or a
  * plateau?
  *
- * One set a worker, of a fixed size; a request counts in the second in which it completed.
- * Threads: the worker adds; read when it has stopped.  Units: ns of the run's clock.
+ * One set a worker, of a fixed size, used again by the next rated part; a request counts in the
+ * second in which it completed. Threads: the worker adds; the coordinator begins, ends, reads.
+ * Units: ns of the run's clock.
  */
 #ifndef SIM_SECONDS_H
 #define SIM_SECONDS_H
@@ -27,7 +28,11 @@ struct seconds {
 
 int seconds_init(struct seconds *seconds, size_t count) __attribute__((warn_unused_result));
 void seconds_free(struct seconds *seconds);
+/* A measured part begins: all are 0 again.  It ends: nothing more is added. */
 void seconds_begin(struct seconds *seconds, uint64_t now_ns);
+void seconds_end(struct seconds *seconds);
+/* Add those of a role to another set of the same length; between end and begin. */
+void seconds_merge(struct seconds *into, const struct seconds *from, enum speed_role role);
 void seconds_add(struct seconds *seconds, enum stream stream, uint64_t done_ns,
                  uint64_t response_ns);
 /* Of a role, with its second in sums[]. */

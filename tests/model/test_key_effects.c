@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "sim/actor.h"
+#include "sim/run_actor_rows.h"
 #include "sim/iov.h"
 #include "tests/sim_fixture.h"
 
@@ -424,8 +425,8 @@ static void bulk_update_delay_comes_after_its_cycles(void **state)
 static unsigned actors_of(const struct run *run, const char *name)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < run->actor_count; i++)
-        count += strcmp(run->actors[i]->pattern->name, name) == 0;
+    for (unsigned i = 0; i < run->actor_rows->count; i++)
+        count += strcmp(run->actor_rows->list[i].pattern->name, name) == 0;
     return count;
 }
 

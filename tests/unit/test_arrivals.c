@@ -130,11 +130,11 @@ static void only_a_free_slot_that_is_late_is_this_machines_fault(void **state)
     (void)state;
     arrivals_init(&arrivals, "RandomUser", 5, &config);
     arrivals_done(&arrivals, PHASE_rated, 10, 15, 18, false);
-    assert_int_equal(atomic_load(&arrivals.tool_ns), 0);
+    assert_int_equal(atomic_load(&arrivals.tool_ns[PHASE_rated]), 0);
     assert_int_equal(atomic_load(&arrivals.queued_ns_max), 5);
     arrivals_done(&arrivals, PHASE_rated, 10, 15, 18, true);
-    assert_int_equal(atomic_load(&arrivals.tool_ns), 5);
-    assert_int_equal(atomic_load(&arrivals.response_ns), 8 + 8);
+    assert_int_equal(atomic_load(&arrivals.tool_ns[PHASE_rated]), 5);
+    assert_int_equal(atomic_load(&arrivals.response_ns[PHASE_rated]), 8 + 8);
     assert_int_equal(atomic_load(&arrivals.done[PHASE_rated]), 2);
     arrivals_free(&arrivals);
 }
