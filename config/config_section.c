@@ -261,6 +261,15 @@ static const struct opt config_opts[] = {
      FIELD(gather_pages_max),
      .help = "Most pages of one gather write. When neither this nor SqlServerVersion is set, 64: "
              "SQLIOSim's gather writes, 33 to 34 pages on average, come out with that."},
+    {.name = "DelayedDurability",
+     .type = OPT_HUNDREDTHS,
+     .def = "0",
+     .unit = "1/100 %",
+     FIELD(delayed_durability),
+     .help =
+         "Share of the transactions of RandomUser that commit with delayed durability "
+         "(10000: forced): acknowledged at once, their log is written when a block of 60 KiB is "
+         "full, with the next commit that waits, or after 100 ms. A crash may lose them."},
     {.name = "LogReadBack",
      .type = OPT_HUNDREDTHS,
      .def = "1000",

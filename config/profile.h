@@ -71,8 +71,9 @@ struct config_settings {
     int64_t fresh_log_byte; /* enum config_fresh_log */
     int64_t vlf_rule;       /* index into SQL_SERVER_VLF_RULES */
     int64_t
-        gather_pages_max;  /* pages of one gather write: 32 (to 2014), 128 (2016+), 64 (SQLIOSim) */
-    int64_t log_read_back; /* share of VLFs read and verified before reuse, 0..10000 */
+        gather_pages_max; /* pages of one gather write: 32 (to 2014), 128 (2016+), 64 (SQLIOSim) */
+    int64_t delayed_durability; /* share of commits that do not wait for the log, 0..10000 */
+    int64_t log_read_back;      /* share of VLFs read and verified before reuse, 0..10000 */
     bool verify_before_overwrite;
     int64_t queue_depth;       /* helper threads and outstanding requests of an engine per worker */
     int64_t rated_duration_ns; /* 0 = no rated phase */

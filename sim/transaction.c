@@ -18,6 +18,7 @@
 #include "sim/actor.h"
 #include "sim/page_change.h"
 #include "sim/page_use.h"
+#include "verify/checksum.h"
 
 #define CHAIN_WINDOW_PAGES 128 /* read before the first of them is changed */
 #define PAGES_PER_TURN     16  /* of a long chain; the others have their turns, too */
@@ -29,6 +30,8 @@ static enum task_result read_page(struct actor *actor);
 static enum task_result change_page(struct actor *actor);
 static enum task_result commit(struct actor *actor);
 static enum task_result wait_commit(struct actor *actor);
+
+#define DELAYED_FLUSH_NS (100 * NS_PER_MS) /* SQL Server publishes no figure; ours */
 
 static struct wal *wal_of(struct actor *actor)
 {
@@ -238,6 +241,23 @@ static enum task_result change_page(struct actor *actor)
 
 /* ---- commit ---- */
 
+/* Delayed durability: the share that asks for it. */
+static bool commit_is_delayed(const struct actor *actor)
+{
+    uint64_t share = (uint64_t)actor->run->settings->delayed_durability;
+    uint64_t id = actor->transaction.xact.id;
+    return share && xxh3_64_seeded(&id, sizeof id, actor->run->config.plan->seed) % 10000 < share;
+}
+
+static enum task_result commit_delayed(struct actor *actor)
+{
+    struct counters *counters = &actor->task.worker->stats.counters;
+    wal_commit_lazily(wal_of(actor), DELAYED_FLUSH_NS);
+    relaxed_add(&counters->transactions, 1);
+    relaxed_add(&counters->delayed_commits, 1);
+    return finish(actor);
+}
+
 static enum task_result commit(struct actor *actor)
 {
     struct transaction *t = &actor->transaction;
@@ -251,6 +271,8 @@ static enum task_result commit(struct actor *actor)
         return TASK_PARK;
     if (error)
         return abandon(actor);
+    if (commit_is_delayed(actor))
+        return commit_delayed(actor);
     t->commit_position = lsn_position(lsn);
     t->start_ns = clock_now_ns(actor->run->clock);
     return actor_go(actor, wait_commit);

@@ -172,6 +172,7 @@ void wal_seal_open(struct wal *wal)
     wal->previous_bytes = (uint16_t)buffer->size_bytes;
     vlf->blocks++;
     wal->open = NULL;
+    wal->lazy_due_ns = 0;
     wal->open_cost_bytes = 0;
     fifo_put(wal, buffer);
 }
@@ -381,6 +382,18 @@ bool wal_wait_durable(struct wal *wal, uint64_t position, struct wal_waiter *wai
     return durable;
 }
 
+void wal_commit_lazily(struct wal *wal, uint64_t flush_ns)
+{
+    if (!flush_ns)
+        return;
+    pthread_mutex_lock(&wal->lock);
+    if (wal->open && !wal->lazy_due_ns) { /* else it is being written, or its time is set */
+        wal->lazy_due_ns = clock_now_ns(wal->clock) + flush_ns;
+        task_wake(&wal->writer);
+    }
+    pthread_mutex_unlock(&wal->lock);
+}
+
 void wal_wait_forget(struct wal *wal, struct wal_waiter *waiter)
 {
     pthread_mutex_lock(&wal->lock);
@@ -440,6 +453,7 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
     wal->clock = clock;
     wal->ledger = ledger;
     wal->files = files;
+    wal->write_stream = STREAM_log_write;
     wal->file_count = file_count;
     for (unsigned i = 0; i < file_count; i++)
         if (files[i].mark.sector_bytes > wal->sector_bytes)

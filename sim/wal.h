@@ -129,6 +129,7 @@ struct wal {
     size_t outstanding_bytes_max;
     _Atomic uint64_t durable_end;
     uint64_t flush_wanted; /* somebody waits for this position */
+    uint64_t lazy_due_ns;  /* when the open block, with lazy commits in it, is written; 0 = none */
     bool flushing;
     struct log_buffer *flush_last;
     struct io_req flush_req;
@@ -145,7 +146,8 @@ struct wal {
     struct task writer; /* the log writer */
     _Atomic bool failed;
     _Atomic bool closing;
-    int error; /* why it failed */
+    int error;                /* why it failed */
+    enum stream write_stream; /* log_write, unless set otherwise before a worker runs */
     bool error_was_flush;
     struct file *error_file;
     uint64_t error_offset;
@@ -185,6 +187,10 @@ bool wal_wait_durable(struct wal *wal, uint64_t position, struct wal_waiter *wai
                       struct task *task);
 /* Wait no longer: the waiter may be used for another log. */
 void wal_wait_forget(struct wal *wal, struct wal_waiter *waiter);
+/* The transaction does not wait for its commit record, the newest (delayed durability; tempdb): it
+ * becomes durable when its block is full, with the next record that is waited for, or within
+ * flush_ns (0: no such bound). */
+void wal_commit_lazily(struct wal *wal, uint64_t flush_ns);
 static inline bool wal_is_durable(const struct wal *wal, uint64_t position)
 {
     return atomic_load(&((struct wal *)(uintptr_t)wal)->durable_end) > position;

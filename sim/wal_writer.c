@@ -88,7 +88,8 @@ static bool seal_now(const struct wal *wal)
         return false;
     if (wal->outstanding >= WAL_PARTIAL_OUTSTANDING_MAX)
         return false;
-    return wal->flush_wanted >= wal_open_position(wal) || atomic_load(&wal->closing);
+    return wal->flush_wanted >= wal_open_position(wal) || atomic_load(&wal->closing) ||
+           (wal->lazy_due_ns && wal->lazy_due_ns <= clock_now_ns(wal->clock));
 }
 
 static void write_prepare(struct wal *wal, struct log_buffer *buffer)
@@ -97,7 +98,7 @@ static void write_prepare(struct wal *wal, struct log_buffer *buffer)
     buffer->iov = (struct iovec){buffer->bytes, buffer->size_bytes};
     memset(&buffer->req, 0, offsetof(struct io_req, resume_iov));
     buffer->req.op = IO_WRITE;
-    buffer->req.stream = STREAM_log_write;
+    buffer->req.stream = wal->write_stream;
     buffer->req.target = &buffer->file->target;
     buffer->req.offset = buffer->file_offset;
     buffer->req.iov = &buffer->iov;
@@ -204,6 +205,7 @@ enum task_result wal_writer_step(struct task *task)
     }
     waiters_wake(wal);
     bool idle = wal->outstanding == 0 && !wal->flushing;
+    uint64_t lazy_due_ns = failed ? 0 : wal->lazy_due_ns;
     bool finished = atomic_load(&wal->closing) && idle && (failed || (!wal->first && !wal->open));
     pthread_mutex_unlock(&wal->lock);
 
@@ -215,5 +217,7 @@ enum task_result wal_writer_step(struct task *task)
     }
     if (flush)
         flush_submit(wal);
+    if (lazy_due_ns > clock_now_ns(wal->clock)) /* else a completion comes first */
+        task_sleep_until(task, lazy_due_ns);
     return finished ? TASK_DONE : TASK_PARK;
 }
