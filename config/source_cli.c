@@ -78,7 +78,8 @@ static const struct cli_row cli_rows[] = {
      .argument = "DIR",
      .kind = CLI_LIST,
      FIELD(backup_dirs),
-     .help = "Directory for backups. No effect in this version."},
+     .help = "Directory for the backup files of BackupUser (its key Directory). Without it "
+             "backups are read and written nowhere."},
     {.name = "map",
      .argument = "F:=DIR",
      .kind = CLI_LIST,

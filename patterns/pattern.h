@@ -21,6 +21,7 @@ enum op_kind {
     OP_AUDIT,       /* read pages from the device, past the pool, and verify them */
     OP_READ_AHEAD,  /* read pages ahead: a scan, into the pool */
     OP_BULK,        /* a load in bulk: overwrite whole pages, write them eagerly, commit */
+    OP_BACKUP,      /* back up the actor's databases, or only their logs */
     OP_CHECKPOINT,  /* run a checkpoint of the database */
     OP_FRAME_CHECK, /* validate clean pages of the pool: the next one, in memory or on the disk;
                        with page_count the frames from first_page on, in memory */
@@ -56,6 +57,7 @@ struct op {
     unsigned pages_count;
     unsigned log_records; /* OP_BULK: format records to reserve log space for */
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
+    bool log_only; /* OP_BACKUP */
     int64_t think_ns;
     bool on_disk;      /* OP_FRAME_CHECK: read it again instead */
     bool until_called; /* OP_THINK: also ends when what the pattern serves calls for it */
@@ -80,6 +82,7 @@ struct pattern_view {
     bool log_space_wanted;       /* somebody waits for log space */
     bool checkpoint_asked;       /* somebody waits for a checkpoint of its database */
     bool log_held;               /* a checkpoint would give no log space back now */
+    bool log_backup_wanted;      /* only a missing log backup of its databases keeps log */
     uint64_t last_checkpoint_ns; /* end of the last checkpoint */
     uint64_t checkpoint_interval_ns;
     unsigned log_full_permille; /* a checkpoint begins */
@@ -107,6 +110,7 @@ struct pattern {
     bool cleans;       /* uses OP_LAZY_WRITE; the pool calls it when frames are short */
     bool idle;         /* runs only while its worker has nothing else to do */
     bool checks;       /* uses OP_FRAME_CHECK: its actors get buffers for it */
+    bool backs_up;     /* uses OP_BACKUP: its actors get what that needs */
     bool audits;       /* uses OP_AUDIT: its actors get a buffer for it */
     /* Number of actors for these settings (SQLIOSim: -1 = min(cpus * 2, 8)). NULL if per_database.
      */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/backup.h"
 #include "sim/run_errors.h"
 
 #define CPU_CYCLES_PER_TURN 1000000 /* burn no more than this without giving the turn away */
@@ -42,6 +43,7 @@ void actor_view(struct actor *actor, struct pattern_view *view)
         .log_space_wanted = wal_space_wanted(&database->wal),
         .log_held = !wal_checkpoint_frees(&database->wal),
         .checkpoint_asked = checkpoint_is_asked(&database->desk),
+        .log_backup_wanted = actor->backup && backup_log_is_wanted(actor),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
         .checkpoint_interval_ns = (uint64_t)run->settings->recovery_interval_ns,
         .log_full_permille = (unsigned)(run->settings->log_used_checkpoint / 10),
@@ -134,6 +136,8 @@ static enum task_result op_begin(struct actor *actor)
         return read_ahead_begin(actor);
     case OP_BULK:
         return bulk_update_begin(actor);
+    case OP_BACKUP:
+        return backup_begin(actor);
     case OP_CHECKPOINT:
         return checkpoint_begin(actor);
     case OP_CHECKDB:
@@ -338,6 +342,8 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         actor->dbcc = dbcc_check_create(actor, pattern->reads(settings));
         error = actor->dbcc ? 0 : -ENOMEM;
     }
+    if (!error && pattern->backs_up)
+        error = backup_create(actor, settings, kind_index);
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     if (!error && pattern->checks)
@@ -364,6 +370,7 @@ void actor_free(struct actor *actor)
     free(actor->files);
     free(actor->checkpoint);
     free(actor->lazy);
+    backup_free(actor);
     frame_check_free(actor);
     actor->audit.buffer = NULL;
     actor->state = NULL;

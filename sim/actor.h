@@ -60,6 +60,7 @@ struct page_audit {
 
 struct checkpoint;
 struct lazy_write;
+struct backup;
 struct frame_check;
 
 struct actor {
@@ -89,6 +90,7 @@ struct actor {
     struct dbcc_check *dbcc;  /* of patterns that read past the pool */
     struct checkpoint *checkpoint;
     struct lazy_write *lazy;
+    struct backup *backup; /* of patterns that back up */
     struct frame_check *frame_check;
     const struct config_settings *settings; /* of its phase */
     int database_only;      /* index: it sees the files of this database; -1: of all */

@@ -63,7 +63,6 @@ static void warn_later(struct profile *profile, const struct text_list *list, co
 static void warn_without_effect(struct profile *profile, const struct run_options *options)
 {
     warn_later(profile, &options->tempdb_dirs, "--tempdb-dir");
-    warn_later(profile, &options->backup_dirs, "--backup-dir");
     if (!has_named_file(profile))
         return;
     if (options->size_bytes)
@@ -141,6 +140,13 @@ static int load_settings(struct run_setup *setup, int argc, char **argv)
     if (options->help)
         return 0;
     int apply = run_options_apply(options, profile);
+    if (options->backup_dirs.count > 1)
+        profile_diag(
+            profile, DIAG_ERROR, command_line,
+            "--backup-dir: one directory takes the backups of all databases; give it once");
+    else if (options->backup_dirs.count)
+        apply |= profile_set(profile, "BackupUser", "Directory", options->backup_dirs.items[0],
+                             command_line);
     struct path_rules rules = {
         .dirs = (const char *const *)options->dirs.items,
         .dir_count = options->dirs.count,

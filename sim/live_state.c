@@ -35,7 +35,7 @@ static const struct row_kind row_kinds[LIVE_ROWS][CHOICES_MAX] = {
      {"audit read", " audit_read "}},
     {{"page write", " checkpoint_write lazy_write eager_write tempdb_write sort_write "},
      {"page write", " prepare_write "},
-     {"page write", " create_write growth_write "}},
+     {"page write", " create_write growth_write backup_write restore_write "}},
 };
 
 static bool is_of(const struct row_kind *kind, enum stream stream)

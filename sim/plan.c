@@ -405,11 +405,11 @@ static int check_volume(struct planner *p, const struct volume *volume)
     return error;
 }
 
-static int volume_of(struct planner *p, struct volume *volumes, size_t *count,
-                     const struct plan_file *file, struct volume **out)
+static int volume_of(struct planner *p, struct volume *volumes, size_t *count, const char *path,
+                     struct volume **out)
 {
     struct plan_space space;
-    char *directory = path_directory_of(file->path);
+    char *directory = path_directory_of(path);
     int error = p->machine->space(p->machine->context, directory, &space);
     if (error)
         error = refuse(p, error, EXIT_CODE_USAGE,
@@ -423,29 +423,53 @@ static int volume_of(struct planner *p, struct volume *volumes, size_t *count,
     while (i < *count && volumes[i].space.device != space.device)
         i++;
     if (i == *count)
-        volumes[(*count)++] = (struct volume){.space = space, .first = file->path};
+        volumes[(*count)++] = (struct volume){.space = space, .first = path};
     *out = &volumes[i];
     return 0;
+}
+
+/* What an earlier file of ours at path gives back. */
+static uint64_t reusable_of(const struct planner *p, const char *path)
+{
+    bool goes = p->machine->reusable_bytes && p->settings->delete_files_at_startup;
+    return goes ? p->machine->reusable_bytes(p->machine->context, path) : 0;
+}
+
+static int add_backups(struct planner *p, struct volume *volumes, size_t *count)
+{
+    const struct plan *plan = p->plan;
+    struct volume *volume;
+    int error = 0;
+    for (unsigned i = 0; i < plan->backup_count && !error; i++) {
+        const struct plan_backup *backup = &plan->backups[i];
+        error = volume_of(p, volumes, count, backup->path, &volume);
+        if (error)
+            break;
+        volume->wanted_bytes += backup->size_bytes + (i == 0 ? plan->restore_bytes : 0);
+        volume->reusable_bytes += reusable_of(p, backup->path);
+    }
+    return error;
 }
 
 static int check_space(struct planner *p)
 {
     struct plan *plan = p->plan;
     size_t count = 0;
-    struct volume *volumes = calloc(plan->file_count, sizeof *volumes);
+    struct volume *volumes = calloc(plan->file_count + plan->backup_count, sizeof *volumes);
     if (!volumes)
         return refuse(p, -ENOMEM, EXIT_CODE_INCOMPLETE, "no memory for the list of file systems");
     int error = 0;
     for (unsigned i = 0; i < plan->file_count && !error; i++) {
         const struct plan_file *file = &plan->files[i];
         struct volume *volume;
-        error = volume_of(p, volumes, &count, file, &volume);
+        error = volume_of(p, volumes, &count, file->path, &volume);
         if (error)
             break;
         volume->wanted_bytes += file->size_bytes;
-        if (p->machine->reusable_bytes && p->settings->delete_files_at_startup)
-            volume->reusable_bytes += p->machine->reusable_bytes(p->machine->context, file->path);
+        volume->reusable_bytes += reusable_of(p, file->path);
     }
+    if (!error)
+        error = add_backups(p, volumes, &count);
     for (size_t i = 0; i < count && !error; i++)
         error = check_volume(p, &volumes[i]);
     free(volumes);
@@ -550,6 +574,8 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
         error = check_logs(&p);
     if (!error)
         error = plan_pool(&p);
+    if (!error && plan_backups(plan, profile))
+        error = refuse(&p, -ENOMEM, EXIT_CODE_INCOMPLETE, "no memory for the list of backup files");
     if (!error)
         error = check_space(&p);
     note_buffering(&p);
@@ -569,6 +595,7 @@ int plan_make(struct plan *plan, const struct profile *profile, char message[PLA
 
 void plan_free(struct plan *plan)
 {
+    plan_backups_free(plan);
     free(plan->files);
     memset(plan, 0, sizeof *plan);
 }

@@ -83,10 +83,21 @@ static inline uint64_t plan_file_capacity(const struct plan_file *file)
                                                                        : file->size_bytes;
 }
 
+/* A file for backups (backup_media.h). */
+struct plan_backup {
+    char *path;
+    unsigned database;
+    bool log; /* for log backups */
+    uint64_t size_bytes;
+};
+
 struct plan {
     struct plan_file *files; /* data files before the log of each database, databases in order */
     unsigned file_count, database_count;
     size_t pool_bytes;
+    struct plan_backup *backups; /* full backups before log backups of each database */
+    unsigned backup_count;
+    uint64_t restore_bytes; /* beside the first of them, for a restore */
     unsigned workers;
     uint64_t cpu_mask, io_cpu_mask; /* of the workers, of the engines' threads; 0 = any */
     unsigned queue_depth;
@@ -108,6 +119,11 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
                  char message[PLAN_MESSAGE_MAX], int *exit_code)
     __attribute__((warn_unused_result));
 void plan_free(struct plan *plan);
+
+/* plan_backup.c: the files of [BackupUser] for the files of the plan. 0 or -ENOMEM. */
+int plan_backups(struct plan *plan, const struct profile *profile)
+    __attribute__((warn_unused_result));
+void plan_backups_free(struct plan *plan);
 
 /* The part of a free file system that is never used: Reserve, or max(1 GiB, 5 %). */
 uint64_t plan_reserve_bytes(const struct config_settings *settings, uint64_t total_bytes);

@@ -206,6 +206,7 @@ static bool was_loaded(const struct report *report)
                  report->stats->streams[loads[i]][STREAM_audit_read].ops +
                  report->stats->streams[loads[i]][STREAM_read_ahead].ops +
                  report->stats->streams[loads[i]][STREAM_dbcc_read].ops +
+                 report->stats->streams[loads[i]][STREAM_backup_read].ops +
                  report->stats->streams[loads[i]][STREAM_eager_write].ops;
     return reads > 0;
 }

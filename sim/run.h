@@ -65,6 +65,8 @@ struct run_config {
     bool leave_like_killed;    /* tests: stop dead after the main part, as a kill would */
 };
 
+struct backup_media;
+
 struct run {
     struct run_config config;
     const struct config_settings *settings;
@@ -91,8 +93,10 @@ struct run {
     struct pattern_file *pattern_files; /* their sizes at the start; actors have their own copies */
     _Atomic unsigned size_changes;      /* data files that grew or shrank so far */
     unsigned files_made;                /* of the plan's files, in order */
-    struct drive_level *drives; /* below the plan's files when they were made; NULL: a model */
-    uint64_t drives_ns;         /* run clock */
+    struct drive_level *drives;   /* below the plan's files when they were made; NULL: a model */
+    uint64_t drives_ns;           /* run clock */
+    struct backup_media *backups; /* of each database */
+    unsigned backup_files_made;   /* of the plan's backups, in order */
     char *evidence_dir;
     struct ledger *ledger;
     struct findings findings;
@@ -162,6 +166,8 @@ void run_tell(const struct run *run, enum event_type type, struct event_place pl
 void run_log(const struct run *run, const char *user, struct event_place place, const char *format,
              ...) __attribute__((format(printf, 4, 5)));
 void run_announce_finding(void *run, const struct finding *finding); /* struct findings.announce */
+/* Each engine learns of the file. */
+int run_attach(struct run *run, struct io_target *target) __attribute__((warn_unused_result));
 struct data_file *run_file_by_uid(const struct run *run, uint16_t uid);
 /* All workers' and the coordinator's statistics together. */
 void run_stats(const struct run *run, struct stats *out);

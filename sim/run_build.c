@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "sim/actor.h"
+#include "sim/backup_media.h"
 #include "sim/boot_id.h"
 #include "sim/database_use.h"
 #include "sim/dbcc_pass.h"
@@ -213,7 +214,7 @@ static int attach_to(struct io *io, struct io_target *target)
     return error || !target->coalesced ? error : io_flush_attach(io, target);
 }
 
-static int attach_everywhere(struct run *run, struct io_target *target)
+int run_attach(struct run *run, struct io_target *target)
 {
     int error = attach_to(&run->io, target);
     for (unsigned i = 0; i < run->worker_count && !error; i++)
@@ -340,7 +341,7 @@ static int file_make(struct run *run, unsigned index)
     if (run->message[0])
         run_say(run, "%s", run->message);
     run->message[0] = 0;
-    error = attach_everywhere(run, &file->target);
+    error = run_attach(run, &file->target);
     return error ? fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the I/O engine refuses the file: %s",
                         planned->path, strerror(-error))
                  : 0;
@@ -359,7 +360,8 @@ static const struct file *planned_file(const struct run *run, unsigned index)
 static int ledger_make(struct run *run)
 {
     const struct plan *plan = run->config.plan;
-    struct ledger_file_spec *specs = calloc(plan->file_count, sizeof *specs);
+    unsigned count = plan->file_count + plan->backup_count;
+    struct ledger_file_spec *specs = calloc(count, sizeof *specs);
     char *path;
     if (!specs || asprintf(&path, "%s/" LEDGER_FILE_NAME, run->config.out_dir) < 0) {
         free(specs);
@@ -378,11 +380,13 @@ static int ledger_make(struct run *run)
             .path = file->path,
         };
     }
+    for (unsigned i = 0; i < plan->backup_count; i++)
+        specs[plan->file_count + i] = backup_media_spec(run, i);
     uint8_t boot_id[16] = {0};
     if (!run->config.virtual_clock)
         boot_id_read(boot_id);
     int error = ledger_create(&run->ledger, path, &run->identity, plan->seed, run->session_start_ns,
-                              boot_id, specs, plan->file_count);
+                              boot_id, specs, count);
     if (error)
         fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the ledger cannot be created: %s", path,
              strerror(-error));
@@ -489,6 +493,8 @@ static void describe_all(struct run *run)
     for (unsigned i = 0; i < run->database_count; i++)
         for (unsigned j = 0; j < run->databases[i].log_count; j++)
             ledger_describe(run, &run->databases[i].logs[j]);
+    for (unsigned i = 0; i < run->config.plan->backup_count; i++)
+        ledger_describe(run, &backup_media_file(run, i)->file);
     for (unsigned i = 0; i < run->file_count; i++) {
         ledger_describe(run, &run->files[i]->file);
         run->files[i]->database->ledger = run->ledger;
@@ -568,6 +574,8 @@ int run_create(struct run *run, const struct run_config *config)
     if (!error)
         error = files_make(run);
     if (!error)
+        error = backup_media_create(run);
+    if (!error)
         error = drives_look(run);
     if (!error)
         error = ledger_make(run);
@@ -599,6 +607,7 @@ static void files_remove(struct run *run)
     for (unsigned i = 0; i < run->files_made; i++)
         if (file_delete_own(run->config.plan->files[i].path, run->run_id, message))
             run_warn(run, "%s", message);
+    backup_media_remove(run);
 }
 
 static void engines_free(struct run *run)
@@ -646,6 +655,7 @@ void run_destroy(struct run *run)
         free(database->logs);
     }
     files_remove(run);
+    backup_media_free(run);
     pool_destroy(&run->pool);
     findings_free(&run->findings);
     ledger_close(run->ledger, !run->config.leave_like_killed && !run->stuck);

@@ -16,17 +16,22 @@ static void read_boot_page(struct verify_set *set, struct verify_file *data)
         log->log.boot_checkpoint = boot_get_checkpoint(set->buffer);
 }
 
+static bool is_data(const struct verify_file *file)
+{
+    return !file->is_log && !file->is_backup;
+}
+
 int verify_check(struct verify_set *set)
 {
     int error = 0;
     for (size_t i = 0; i < set->count; i++)
-        if (!set->files[i].is_log && set->files[i].ours)
+        if (is_data(&set->files[i]) && set->files[i].ours)
             read_boot_page(set, &set->files[i]);
     for (size_t i = 0; i < set->count && !error; i++)
         if (set->files[i].is_log)
             error = verify_log_check(set, &set->files[i]);
     for (size_t i = 0; i < set->count && !error; i++)
-        if (!set->files[i].is_log)
+        if (is_data(&set->files[i]))
             error = verify_data_check(set, &set->files[i]);
     return error;
 }

@@ -143,8 +143,9 @@ static void facts_from_mark(struct verify_file *file)
     const struct file_mark *mark = &file->file.mark;
     file->ours = true;
     file->is_log = mark->kind == FILE_KIND_LOG;
+    file->is_backup = mark->kind == FILE_KIND_BACKUP;
     file->file_id = mark->file_id;
-    file->primary = !file->is_log && mark->file_id == 1;
+    file->primary = mark->kind == FILE_KIND_DATA && mark->file_id == 1;
 }
 
 /* Ours: again through file.c, which locks it. The descriptor of the first look is closed. */
@@ -360,8 +361,9 @@ static void take_row(struct verify_set *set, struct verify_file *file, struct le
     if (!file->ours) { /* page 0 is damaged, or the file is another one: the ledger says what it was
                         */
         file->is_log = row->kind == FILE_KIND_LOG;
+        file->is_backup = row->kind == FILE_KIND_BACKUP;
         file->file_id = row->file_id;
-        file->primary = !file->is_log && row->file_id == 1;
+        file->primary = row->kind == FILE_KIND_DATA && row->file_id == 1;
         memcpy(file->file.mark.run_id, ledger_header_of(set->ledger)->run_id, RUN_ID_BYTES);
         file->file.mark.file_uid = row->uid;
         file->file.mark.incarnation = row->incarnation;
@@ -597,7 +599,8 @@ struct verify_file *verify_data_by_uid(struct verify_set *set, const struct veri
 {
     for (size_t i = 0; i < set->count; i++) {
         struct verify_file *file = &set->files[i];
-        if (!file->is_log && same_run(file, log) && file->file.mark.file_uid == uid)
+        if (!file->is_log && !file->is_backup && same_run(file, log) &&
+            file->file.mark.file_uid == uid)
             return file;
     }
     return NULL;

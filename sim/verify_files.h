@@ -58,9 +58,9 @@ struct verify_log {
 };
 
 struct verify_file {
-    struct file file; /* foreign: path and target only */
-    bool ours, is_log, primary, open;
-    bool cut;         /* reported: shorter than it must be */
+    struct file file;                            /* foreign: path and target only */
+    bool ours, is_log, is_backup, primary, open; /* data file: neither of them */
+    bool cut;                                    /* reported: shorter than it must be */
     bool other_inode; /* than the one the ledger knows: what is wrong with it was brought along */
     uint16_t file_id; /* as page 0 says */
     uint64_t size_bytes;     /* now */

@@ -14,7 +14,9 @@
 static const char *kind_of(const struct verify_file *file)
 {
     if (file->ours)
-        return file->is_log ? "log file of a run" : "data file of a run";
+        return file->is_backup ? "backup file of a run"
+               : file->is_log  ? "log file of a run"
+                               : "data file of a run";
     return file->is_log ? "SQL Server log file" : "SQL Server data file";
 }
 
@@ -87,7 +89,10 @@ static json_t *json_of_file(const struct verify_file *file)
                             json_integer((json_int_t)file->counts[c]));
     json_t *out = json_object();
     json_object_set_new(out, "path", json_string(file->file.path));
-    json_object_set_new(out, "kind", json_string(file->is_log ? "log" : "data"));
+    json_object_set_new(out, "kind",
+                        json_string(file->is_backup ? "backup"
+                                    : file->is_log  ? "log"
+                                                    : "data"));
     json_object_set_new(out, "ours", json_boolean(file->ours));
     json_object_set_new(out, "size_bytes", json_integer((json_int_t)file->size_bytes));
     json_object_set_new(out, "counts", counts);

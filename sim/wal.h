@@ -216,6 +216,8 @@ bool wal_checkpoint_frees(struct wal *wal);
 /* Hold the log from MinLSN (last checkpoint, oldest active transaction) on; returns that position.
  */
 uint64_t wal_hold(struct wal *wal, struct wal_hold *hold);
+/* Hold it from a position on that another hold has not passed. */
+void wal_hold_at(struct wal *wal, struct wal_hold *hold, uint64_t position);
 /* Hold it from a later position only, or (UINT64_MAX) not any more: what nobody else needs is given
  * back. */
 void wal_hold_move(struct wal *wal, struct wal_hold *hold, uint64_t position);

@@ -37,16 +37,27 @@ void wal_release_locked(struct wal *wal)
     wait_list_wake_all(&wal->space_waiters);
 }
 
-uint64_t wal_hold(struct wal *wal, struct wal_hold *hold)
+static void link_locked(struct wal *wal, struct wal_hold *hold, uint64_t position)
 {
     assert(!hold->held);
-    pthread_mutex_lock(&wal->lock);
-    hold->position = needed_position(wal);
-    hold->held = true;
-    hold->next = wal->holds;
+    *hold = (struct wal_hold){.position = position, .held = true, .next = wal->holds};
     wal->holds = hold;
+}
+
+uint64_t wal_hold(struct wal *wal, struct wal_hold *hold)
+{
+    pthread_mutex_lock(&wal->lock);
+    link_locked(wal, hold, needed_position(wal));
     pthread_mutex_unlock(&wal->lock);
     return hold->position;
+}
+
+void wal_hold_at(struct wal *wal, struct wal_hold *hold, uint64_t position)
+{
+    pthread_mutex_lock(&wal->lock);
+    assert(wal_hold_position(wal) <= position);
+    link_locked(wal, hold, position);
+    pthread_mutex_unlock(&wal->lock);
 }
 
 static void unlink_locked(struct wal *wal, struct wal_hold *hold)

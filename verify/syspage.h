@@ -37,7 +37,7 @@ enum syspage_kind {
     SYSPAGE_RESERVED, /* 4, 5: never allocated, must stay zero */
 };
 
-enum file_kind { FILE_KIND_DATA = 0, FILE_KIND_LOG = 1 };
+enum file_kind { FILE_KIND_DATA = 0, FILE_KIND_LOG = 1, FILE_KIND_BACKUP = 2 };
 
 /* What page 0 says. */
 struct file_mark {

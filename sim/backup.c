@@ -1,0 +1,373 @@
+/* backup.c - from the first database to the last, from the checkpoint to the end; see backup.h. */
+#include "sim/backup.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/paths.h"
+#include "config/units.h"
+#include "sim/database_checkpoint.h"
+#include "sim/database_use.h"
+
+#define MEMORY_ALIGN_BYTES 4096
+/* SQL Server: devices x 3 + devices + 2 x volumes. */
+#define BUFFERS_OF_FILE   4
+#define BUFFERS_OF_VOLUME 2
+
+static enum task_result database_next(struct actor *actor);
+static enum task_result database_begin(struct actor *actor);
+static enum task_result wait_checkpoint(struct actor *actor);
+
+/* ---- the end of one ---- */
+
+static void let_go(struct backup *b)
+{
+    if (b->hold.held)
+        wal_hold_move(&b->database->wal, &b->hold, UINT64_MAX);
+    if (b->forbidden)
+        shrink_allow(b->database);
+    b->forbidden = false;
+}
+
+static void tell(struct backup *b, bool complete)
+{
+    struct run *run = b->actor->run;
+    uint64_t ns = clock_now_ns(run->clock) - b->started_ns;
+    double mb = (double)b->bytes / (double)UNITS_MIB;
+    double seconds = (double)(ns ? ns : 1) / (double)NS_PER_S;
+    const char *what = b->log_only ? "Log backup" : "Backup";
+    if (complete)
+        run_say(run,
+                "%s %u of database %u: %" PRIu64 " pages and %" PRIu64
+                " KB of log in %.3f s, %.1f MB/s%s%s",
+                what, b->media->number, b->database->index + 1, b->pages, b->log_bytes / 1024,
+                seconds, mb / seconds, b->to ? " to " : ", written nowhere",
+                b->to ? b->to->file.path : "");
+    else
+        run_warn(run,
+                 "%s %u of database %u is incomplete and will not be restored: %s "
+                 "(SQL Server: 3013)",
+                 what, b->media->number, b->database->index + 1, b->why);
+}
+
+static struct counters *counters_of(struct backup *b)
+{
+    return &b->actor->task.worker->stats.counters;
+}
+
+enum task_result backup_fail(struct actor *actor, const char *why, ...)
+{
+    struct backup *b = actor->backup;
+    char text[sizeof b->why];
+    assert(b->busy == 0 && !b->meta_busy);
+    va_list arguments;
+    va_start(arguments, why);
+    vsnprintf(text, sizeof text, why, arguments); /* why may be b->why */
+    va_end(arguments);
+    memcpy(b->why, text, sizeof text);
+    let_go(b);
+    b->media->failed++;
+    relaxed_add(&counters_of(b)->backups_incomplete, 1);
+    tell(b, false);
+    return actor_go(actor, database_next);
+}
+
+/* FULL recovery: the log is backed up to here, and held from here on. */
+static void log_backed_up(struct backup *b)
+{
+    struct backup_media *media = b->media;
+    struct wal *wal = &b->database->wal;
+    if (b->settings->log_interval_ns == 0)
+        return;
+    bool first = !media->log_hold.held; /* the first full backup: its own hold is still there */
+    if (!first && !b->log_only)
+        return; /* a full backup does not break the chain of log backups */
+    if (first)
+        wal_hold_at(wal, &media->log_hold, b->end_position);
+    else
+        wal_hold_move(wal, &media->log_hold, b->end_position);
+    media->log_crc = b->crc;
+    media->log_crc_known = b->crc_known;
+}
+
+enum task_result backup_ended(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    struct backup_media *media = b->media;
+    if (b->to) {
+        b->to->number = media->number;
+        b->to->end_offset = b->header.trailer_offset + BACKUP_META_BYTES;
+        b->to->end_position = b->end_position;
+    }
+    if (!b->log_only && b->to)
+        media->current = (unsigned)(b->to - media->full);
+    if (b->log_only)
+        media->log_backups++;
+    media->complete++;
+    relaxed_add(&counters_of(b)->backups, 1);
+    log_backed_up(b);
+    let_go(b);
+    tell(b, true);
+    return actor_go(actor, database_next);
+}
+
+static enum task_result finish_header(struct actor *actor)
+{
+    return backup_write_header(actor, true, backup_ended);
+}
+
+static enum task_result finish_flush(struct actor *actor)
+{
+    return backup_flush(actor, finish_header);
+}
+
+static enum task_result finish_trailer(struct actor *actor)
+{
+    return backup_write_trailer(actor, finish_flush);
+}
+
+enum task_result backup_finish(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    b->header.finished_ns = clock_realtime_ns(actor->run->clock);
+    b->header.end_crc = b->crc;
+    return backup_write_directory(actor, finish_trailer);
+}
+
+/* ---- the start of one ---- */
+
+static void describe_files(struct backup *b)
+{
+    struct backup_header *header = &b->header;
+    unsigned count = b->database->file_count;
+    header->meta.count = count < BACKUP_FILES_MAX ? count : BACKUP_FILES_MAX;
+    for (unsigned i = 0; i < header->meta.count; i++) {
+        const struct data_file *file = &b->database->files[i];
+        struct backup_file_row *row = &header->files[i];
+        *row = (struct backup_file_row){.uid = file->file.mark.file_uid,
+                                        .incarnation = file->file.mark.incarnation,
+                                        .file_id = file->file.mark.file_id,
+                                        .primary = file->primary,
+                                        .size_pages = file->file.size_pages,
+                                        .sector_bytes = file->file.mark.sector_bytes,
+                                        .sparse = file->sparse};
+        snprintf(row->name, sizeof row->name, "%s", path_last_name(file->file.path));
+    }
+}
+
+static void describe(struct backup *b, uint64_t offset)
+{
+    struct run *run = b->actor->run;
+    uint32_t align = b->to ? b->to->file.target.align_bytes : LOG_SECTOR_BYTES;
+    uint32_t wanted = (uint32_t)b->settings->block_bytes;
+    memset(&b->header, 0, sizeof b->header);
+    memset(&b->directory, 0, sizeof b->directory);
+    b->header.meta.offset = offset;
+    b->header.kind = b->log_only ? BACKUP_LOG : BACKUP_FULL;
+    b->header.transfer_bytes = (uint32_t)b->settings->transfer_bytes;
+    b->header.block_bytes = wanted > align ? wanted : align;
+    b->header.seed = run->config.plan->seed;
+    b->header.compressible = run->identity.compressible;
+    b->header.base =
+        b->log_only && b->to ? b->media->full[b->media->current].number : b->media->number;
+    b->header.started_ns = clock_realtime_ns(run->clock);
+    b->header.log_uid = b->database->logs[0].mark.file_uid;
+    snprintf(b->header.database, sizeof b->header.database, "%s", b->database->name);
+    describe_files(b);
+    b->offset = backup_next_offset(&b->header, offset, BACKUP_META_BYTES);
+}
+
+static enum task_result full_begin(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    b->position = wal_hold(&b->database->wal, &b->hold);
+    b->crc_known = false;
+    return backup_write_header(actor, false, backup_pages_begin);
+}
+
+/* Correctness does not need the checkpoint: it makes what has to be redone small.  Where only a
+ * held log keeps it from being served, it would wait for us. */
+static enum task_result wait_checkpoint(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    actor->execute = wait_checkpoint;
+    if (run_stopping(actor->run) || wal_failed(&b->database->wal))
+        return backup_fail(actor, "%s", "the run ends");
+    if (checkpoint_wait(b->database, b->ticket, &actor->task) == CHECKPOINT_PENDING &&
+        !wal_is_held_back(&b->database->wal))
+        return TASK_PARK;
+    return full_begin(actor);
+}
+
+static enum task_result forbid_shrink(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    actor->execute = forbid_shrink;
+    if (!shrink_forbid(b->database, &actor->task))
+        return TASK_PARK;
+    b->forbidden = true;
+    b->ticket = checkpoint_ask(b->database);
+    return wait_checkpoint(actor);
+}
+
+/* Where the log backups since the newest full backup stand; false: there is no room for another. */
+static bool log_file_choose(struct backup *b, uint64_t *offset)
+{
+    struct backup_media *media = b->media;
+    *offset = BACKUP_FIRST_OFFSET;
+    b->to = NULL;
+    if (!media->log)
+        return media->log_hold.held;
+    if (!media->log_hold.held || !media->full[media->current].number)
+        return false;
+    struct backup_file *file = &media->log[media->current];
+    bool is_first = file->number < media->full[media->current].number;
+    *offset = is_first ? BACKUP_FIRST_OFFSET : file->end_offset;
+    b->to = file;
+    uint64_t size = atomic_load(&file->file.target.size_bytes), logs = 0;
+    for (unsigned i = 0; i < b->database->log_count; i++)
+        logs += atomic_load(&b->database->logs[i].target.size_bytes);
+    return *offset + logs < size;
+}
+
+static void reset(struct backup *b)
+{
+    b->error = 0;
+    b->failed = false;
+    b->sequence = b->pages = b->log_bytes = b->bytes = b->last_directory = 0;
+    b->busy = 0;
+    b->judging = NULL;
+    b->started_ns = clock_now_ns(b->actor->run->clock);
+    b->media->number++;
+}
+
+static enum task_result log_only_begin(struct actor *actor, uint64_t offset)
+{
+    struct backup *b = actor->backup;
+    describe(b, offset);
+    b->position = b->media->log_hold.position;
+    b->crc = b->header.first_crc = b->media->log_crc;
+    b->crc_known = b->media->log_crc_known;
+    return backup_write_header(actor, false, backup_log_begin);
+}
+
+static enum task_result database_begin(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    uint64_t offset = BACKUP_FIRST_OFFSET;
+    b->database = &actor->run->databases[b->database_index];
+    b->media = &actor->run->backups[b->database_index];
+    b->log_only = actor->op.log_only && log_file_choose(b, &offset);
+    reset(b);
+    if (b->log_only)
+        return log_only_begin(actor, offset);
+    b->to = NULL;
+    if (b->media->full) {
+        b->to = &b->media->full[(b->media->current + 1) % b->media->keep];
+        b->to->number = 0; /* it is overwritten from now on */
+    }
+    describe(b, BACKUP_FIRST_OFFSET);
+    return forbid_shrink(actor);
+}
+
+static enum task_result database_next(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    b->database_index += b->shares;
+    if (b->database_index >= actor->run->database_count || run_stopping(actor->run))
+        return TASK_DONE;
+    return database_begin(actor);
+}
+
+enum task_result backup_begin(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    b->database_index = b->share;
+    if (b->share >= actor->run->database_count)
+        return TASK_DONE;
+    return database_begin(actor);
+}
+
+bool backup_log_is_wanted(const struct actor *actor)
+{
+    const struct backup *b = actor->backup;
+    struct run *run = actor->run;
+    for (unsigned i = b->share; i < run->database_count; i += b->shares)
+        if (run->backups[i].log_hold.held && wal_space_wanted(&run->databases[i].wal) &&
+            wal_is_held_back(&run->databases[i].wal))
+            return true;
+    return false;
+}
+
+/* ---- life ---- */
+
+static unsigned volumes_of(const struct run *run)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < run->file_count; i++) {
+        unsigned j = 0;
+        while (j < i && run->files[j]->file.device != run->files[i]->file.device)
+            j++;
+        count += j == i;
+    }
+    return count;
+}
+
+static int buffers_create(struct backup *b)
+{
+    size_t transfer = (size_t)b->settings->transfer_bytes;
+    b->buffers = calloc(b->buffer_count, sizeof *b->buffers);
+    if (!b->buffers)
+        return -ENOMEM;
+    for (unsigned i = 0; i < b->buffer_count; i++) {
+        struct backup_buffer *buffer = &b->buffers[i];
+        buffer->backup = b;
+        buffer->memory = aligned_alloc(MEMORY_ALIGN_BYTES, transfer);
+        buffer->before = calloc(transfer / PAGE_BYTES, sizeof *buffer->before);
+        if (!buffer->memory || !buffer->before)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int backup_create(struct actor *actor, const struct backup_user_settings *settings, unsigned share)
+{
+    struct backup *b = calloc(1, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    actor->backup = b;
+    b->actor = actor;
+    b->settings = settings;
+    b->share = share;
+    b->shares = settings->user_count > 0 ? (unsigned)settings->user_count : 1;
+    b->buffer_count = (unsigned)settings->buffer_count;
+    if (b->buffer_count == 0)
+        b->buffer_count = BUFFERS_OF_FILE + BUFFERS_OF_VOLUME * volumes_of(actor->run);
+    b->meta = aligned_alloc(MEMORY_ALIGN_BYTES, BACKUP_META_BYTES);
+    b->scratch = malloc(LOG_BLOCK_BYTES_MAX);
+    if (!b->meta || !b->scratch)
+        return -ENOMEM;
+    int error = page_reader_init(&b->reader, actor->run, &actor->task, actor->name);
+    return error ? error : buffers_create(b);
+}
+
+void backup_free(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    if (!b)
+        return;
+    for (unsigned i = 0; i < b->buffer_count && b->buffers; i++) {
+        free(b->buffers[i].memory);
+        free(b->buffers[i].before);
+    }
+    free(b->buffers);
+    free(b->meta);
+    free(b->scratch);
+    page_reader_free(&b->reader);
+    free(b);
+    actor->backup = NULL;
+}

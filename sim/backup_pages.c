@@ -1,0 +1,381 @@
+/*
+ * backup_pages.c - the pages of a full backup: read ahead through the ring, judged, handed on.
+ *
+ * A page is judged by the ledger as every read is.  One that was being written meanwhile may be
+ * taken as it is when it is whole: a fuzzy backup may have the page from before or after that
+ * write, since the log that makes it the newest is in the backup.  A torn one is read again.
+ */
+#include <string.h>
+
+#include "sim/allocation.h"
+#include "sim/backup.h"
+#include "sim/page_fault.h"
+
+#define FLOOR_PAGES_PER_TURN 65536
+
+static enum task_result pages_step(struct actor *actor);
+static enum task_result floors_step(struct actor *actor);
+
+/* ---- what is read next ---- */
+
+static bool extent_is_allocated(struct data_file *file, uint32_t page_no)
+{
+    uint32_t gam = syspage_interval_page(page_no, SYSPAGE_GAM);
+    if (syspage_kind(gam, file->primary) != SYSPAGE_GAM || gam >= file->file.size_pages)
+        return true; /* the interval has none */
+    struct frame *frame = syspage_frame(file, gam);
+    pthread_mutex_t *lock = frame_lock(file->database->pool, frame);
+    pthread_mutex_lock(lock);
+    bool is_free = bitmap_get(frame->bytes, page_no / EXTENT_PAGES);
+    pthread_mutex_unlock(lock);
+    return !is_free;
+}
+
+/* Allocated extents from `from` on, at most `most` pages; returns how many. */
+static uint32_t allocated_run(struct data_file *file, uint32_t from, uint32_t most)
+{
+    uint32_t size = file->file.size_pages, count = 0;
+    while (count < most && from + count < size && extent_is_allocated(file, from + count))
+        count += EXTENT_PAGES - (from + count) % EXTENT_PAGES;
+    count = count < most ? count : most;
+    return count < size - from ? count : size - from;
+}
+
+/* Index of the volume of a file; more volumes than buffers would help nobody. */
+static unsigned volume_of(const struct backup *b, const struct data_file *file)
+{
+    for (unsigned i = 0; i < b->volume_count; i++)
+        if (b->volumes[i].device == file->file.device)
+            return i;
+    return 0;
+}
+
+/* The next run of the volume into row; false: it has no more. */
+static bool volume_next(struct backup *b, struct backup_volume *volume, struct backup_block *row,
+                        struct data_file **out)
+{
+    uint32_t most = (uint32_t)(b->settings->transfer_bytes / PAGE_BYTES);
+    for (; volume->file < b->database->file_count; volume->file++, volume->next_page = 0) {
+        struct data_file *file = &b->database->files[volume->file];
+        if (volume_of(b, file) != volume - b->volumes)
+            continue;
+        while (volume->next_page < file->file.size_pages) {
+            uint32_t count = allocated_run(file, volume->next_page, most);
+            uint32_t first = volume->next_page;
+            volume->next_page += count ? count : EXTENT_PAGES - first % EXTENT_PAGES;
+            if (count == 0)
+                continue;
+            *row = (struct backup_block){.kind = BACKUP_BLOCK_PAGES,
+                                         .file_uid = file->file.mark.file_uid,
+                                         .first = first,
+                                         .count = count,
+                                         .bytes = count * PAGE_BYTES};
+            *out = file;
+            return true;
+        }
+    }
+    volume->done = true;
+    return false;
+}
+
+/* From the volumes in turn. */
+static bool next_run(struct backup *b, struct backup_block *row, struct data_file **file)
+{
+    for (unsigned i = 0; i < b->volume_count; i++) {
+        struct backup_volume *volume = &b->volumes[b->volume_turn++ % b->volume_count];
+        if (!volume->done && volume_next(b, volume, row, file))
+            return true;
+    }
+    return false;
+}
+
+/* ---- reading ---- */
+
+static uint8_t *page_at(const struct backup_buffer *buffer, unsigned index)
+{
+    return buffer->memory + (size_t)index * PAGE_BYTES;
+}
+
+static void read_done(struct io_req *req)
+{
+    struct backup_buffer *buffer = req->context;
+    buffer->state = BACKUP_BUFFER_READ;
+    task_wake(&buffer->backup->actor->task);
+}
+
+static void read_submit(struct backup_buffer *buffer)
+{
+    struct backup *b = buffer->backup;
+    struct file *file = &buffer->file->file;
+    buffer->index = 0;
+    buffer->alone = false;
+    buffer->serial = (uint64_t)(b->actor->number + 1) << 40 | b->reader.next_serial;
+    b->reader.next_serial += buffer->row.count;
+    for (unsigned i = 0; i < buffer->row.count; i++) {
+        poison_fill(page_at(buffer, i), PAGE_BYTES, buffer->serial + i);
+        buffer->before[i] =
+            ledger_view(b->actor->run->ledger, file->mark.file_uid, buffer->row.first + i);
+    }
+    struct io_req *req = &buffer->req;
+    buffer->iov = (struct iovec){buffer->memory, buffer->row.bytes};
+    memset(req, 0, offsetof(struct io_req, resume_iov));
+    req->op = IO_READ;
+    req->stream = STREAM_backup_read;
+    req->target = &file->target;
+    req->offset = (uint64_t)buffer->row.first * PAGE_BYTES;
+    req->iov = &buffer->iov;
+    req->iov_count = 1;
+    req->done = read_done;
+    req->context = buffer;
+    buffer->state = BACKUP_BUFFER_READING;
+    b->busy++;
+    io_submit(&b->actor->task.worker->io, req);
+}
+
+/* False: no more is to be read now. */
+static bool read_more(struct backup *b)
+{
+    struct backup_buffer *buffer = backup_free_buffer(b);
+    if (!buffer || backup_directory_is_full(b) || b->failed || b->error ||
+        !next_run(b, &buffer->row, &buffer->file))
+        return false;
+    if (!backup_place(b, &buffer->row)) {
+        b->failed = true;
+        snprintf(b->why, sizeof b->why,
+                 "the database has become larger than its backup file (SQL Server: 3202)");
+        return false;
+    }
+    read_submit(buffer);
+    return true;
+}
+
+/* ---- judging ---- */
+
+/* Is the image one that the page had, whichever? */
+static bool is_whole(const struct backup *b, const struct data_file *file, uint32_t page_no,
+                     const uint8_t *image)
+{
+    enum syspage_kind kind = syspage_kind(page_no, file->primary);
+    if (page_is_zero(image, PAGE_BYTES)) /* its first write was under way */
+        return true;
+    if (kind != SYSPAGE_NONE)
+        return syspage_check(image, kind, page_no, file->file.mark.file_id);
+    if (page_check(image) != PAGE_OK)
+        return false;
+    const struct page_stamp *stamp = page_stamp_of(image);
+    return stamp->page_no == page_no && stamp->file_uid == file->file.mark.file_uid &&
+           memcmp(stamp->run_id, b->actor->run->run_id, sizeof stamp->run_id) == 0;
+}
+
+static void damaged(struct backup *b, const struct data_file *file, uint32_t page_no)
+{
+    b->failed = true;
+    snprintf(b->why, sizeof b->why, "page %u of %.90s is damaged (SQL Server: 3043)", page_no,
+             file->file.path);
+}
+
+static void ladder_begin(struct backup_buffer *buffer, bool wrong)
+{
+    struct backup *b = buffer->backup;
+    uint32_t page_no = buffer->row.first + buffer->index;
+    uint8_t *image = page_at(buffer, buffer->index);
+    b->judging = buffer;
+    if (wrong)
+        page_read_continue(&b->reader, buffer->file, page_no, image, STREAM_backup_read,
+                           buffer->serial + buffer->index, buffer->before[buffer->index], 0);
+    else
+        page_read_start(&b->reader, buffer->file, page_no, image, STREAM_backup_read);
+}
+
+/* The page at the index was overlapped: taken, or read again. */
+static bool take_overlapped(struct backup_buffer *buffer)
+{
+    struct backup *b = buffer->backup;
+    uint32_t page_no = buffer->row.first + buffer->index;
+    if (is_whole(b, buffer->file, page_no, page_at(buffer, buffer->index))) {
+        buffer->index++;
+        return true;
+    }
+    if (b->failed || ++b->overlaps > BACKUP_OVERLAPS_MAX) {
+        if (!b->failed)
+            damaged(b, buffer->file, page_no);
+        buffer->index++;
+        return true;
+    }
+    ladder_begin(buffer, false);
+    return false;
+}
+
+/* A page that nobody judges any more, because a finding stands on it. */
+static void take_judged(struct backup_buffer *buffer)
+{
+    uint32_t page_no = buffer->row.first + buffer->index;
+    bool known = buffer->before[buffer->index].state != LEDGER_QUARANTINED;
+    if (!known && !is_whole(buffer->backup, buffer->file, page_no, page_at(buffer, buffer->index)))
+        damaged(buffer->backup, buffer->file, page_no);
+    buffer->index++;
+}
+
+/* False: a page is in the ladder. */
+static bool judge(struct backup_buffer *buffer)
+{
+    struct backup *b = buffer->backup;
+    while (buffer->index < buffer->row.count && !b->failed && !run_stopping(b->actor->run)) {
+        unsigned i = buffer->index;
+        b->overlaps = 0;
+        if (buffer->req.result) {
+            buffer->alone = true;
+            ladder_begin(buffer, false);
+            return false;
+        }
+        switch (page_judge(&b->reader, buffer->file, buffer->row.first + i, page_at(buffer, i),
+                           buffer->before[i])) {
+        case PAGE_JUDGED_RIGHT:
+            take_judged(buffer);
+            break;
+        case PAGE_JUDGED_WRONG:
+            ladder_begin(buffer, true);
+            return false;
+        case PAGE_NOT_JUDGED:
+            if (!take_overlapped(buffer))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* False: it waits. */
+static bool ladder_step(struct backup *b)
+{
+    struct backup_buffer *buffer = b->judging;
+    enum page_read_result result = page_read_step(&b->reader);
+    if (result == PAGE_READ_WAIT)
+        return false;
+    b->judging = NULL;
+    if (result == PAGE_READ_OVERLAPPED)
+        return take_overlapped(buffer);
+    if (result == PAGE_READ_WRONG)
+        damaged(b, buffer->file, buffer->row.first + buffer->index);
+    buffer->index++;
+    return true;
+}
+
+static void buffer_judged(struct backup_buffer *buffer)
+{
+    struct backup *b = buffer->backup;
+    if (buffer->alone && !b->failed && !run_stopping(b->actor->run))
+        page_fault_report_retry(&b->reader, buffer->file, buffer->row.first, buffer->row.count,
+                                buffer->req.result);
+    if (b->failed || b->error || run_stopping(b->actor->run)) {
+        buffer->state = BACKUP_BUFFER_FREE;
+        b->busy--;
+        return;
+    }
+    backup_block_write(buffer);
+}
+
+/* What was read.  False: a page is in the ladder. */
+static bool judge_all(struct backup *b)
+{
+    if (b->judging) {
+        struct backup_buffer *buffer = b->judging;
+        if (!ladder_step(b) || !judge(buffer))
+            return false;
+        buffer_judged(buffer);
+    }
+    for (unsigned i = 0; i < b->buffer_count; i++) {
+        struct backup_buffer *buffer = &b->buffers[i];
+        if (buffer->state != BACKUP_BUFFER_READ)
+            continue;
+        if (!judge(buffer))
+            return false;
+        buffer_judged(buffer);
+    }
+    return true;
+}
+
+/* ---- the step ---- */
+
+static bool pages_left(const struct backup *b)
+{
+    for (unsigned i = 0; i < b->volume_count; i++)
+        if (!b->volumes[i].done)
+            return true;
+    return false;
+}
+
+/* The phase is over, or the run: a backup is not carried on into the next one. */
+static bool must_end(const struct actor *actor)
+{
+    return run_stopping(actor->run) ||
+           clock_now_ns(actor->run->clock) >= actor->run->phase_deadline_ns;
+}
+
+static enum task_result pages_step(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    actor->execute = pages_step;
+    if (!b->failed && must_end(actor)) {
+        b->failed = true;
+        snprintf(b->why, sizeof b->why, "the main part ended first");
+    }
+    if (!judge_all(b))
+        return TASK_PARK;
+    while (read_more(b))
+        ;
+    if (b->busy)
+        return TASK_PARK;
+    if (b->error)
+        return backup_fail(actor, "a write failed: %s", strerror(-b->error));
+    if (b->failed)
+        return backup_fail(actor, "%s", b->why);
+    if (pages_left(b))
+        return backup_write_directory(actor, pages_step);
+    b->floor_file = 0;
+    b->floor_page = 0;
+    return actor_go(actor, floors_step);
+}
+
+/* What the device has acknowledged by now is on it with its log durable: the end LSN, which is
+ * taken after this, is behind it. */
+static enum task_result floors_step(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    struct backup_media *media = b->media;
+    unsigned left = FLOOR_PAGES_PER_TURN;
+    for (; media->floors && b->floor_file < b->database->file_count;
+         b->floor_file++, b->floor_page = 0) {
+        struct data_file *file = &b->database->files[b->floor_file];
+        uint32_t size = file->file.size_pages, most = media->floor_pages[b->floor_file];
+        size = size < most ? size : most;
+        for (; b->floor_page < size && left; b->floor_page++, left--)
+            media->floors[b->floor_file][b->floor_page] =
+                ledger_view(actor->run->ledger, file->file.mark.file_uid, b->floor_page).acked;
+        if (!left) {
+            actor->execute = floors_step;
+            return TASK_AGAIN;
+        }
+    }
+    return backup_log_begin(actor);
+}
+
+static void volumes_find(struct backup *b)
+{
+    b->volume_count = b->volume_turn = 0;
+    for (unsigned i = 0; i < b->database->file_count; i++) {
+        uint64_t device = b->database->files[i].file.device;
+        unsigned at = 0;
+        while (at < b->volume_count && b->volumes[at].device != device)
+            at++;
+        if (at == b->volume_count && at < BACKUP_VOLUMES_MAX)
+            b->volumes[b->volume_count++] = (struct backup_volume){.device = device};
+    }
+}
+
+enum task_result backup_pages_begin(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    volumes_find(b);
+    b->judging = NULL;
+    return actor_go(actor, pages_step);
+}

@@ -1,0 +1,72 @@
+/*
+ * plan_backup.c - the backup files of a plan: how many, where, how large.
+ *
+ * A full backup takes the pages of its database, the log that is held meanwhile, and meta pages; a
+ * file for log backups takes two whole logs, after which a full backup begins a new chain.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "config/alloc.h"
+#include "patterns/backup_user.h"
+#include "sim/plan.h"
+#include "verify/backup.h"
+
+#define GRAIN_BYTES (64ull * 1024)
+
+static uint64_t bytes_of(const struct plan *plan, unsigned database, bool logs)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (plan->files[i].database == database && plan->files[i].is_log == logs)
+            sum += plan->files[i].size_bytes;
+    return sum;
+}
+
+/* Meta pages, what is left unused between blocks, the last pieces of files and VLFs. */
+static uint64_t overhead(uint64_t content, uint64_t transfer_bytes)
+{
+    uint64_t blocks = content / transfer_bytes + 256;
+    return blocks * BACKUP_META_BYTES / 8 + 16ull * BACKUP_META_BYTES;
+}
+
+static void add(struct plan *plan, const struct backup_user_settings *s, unsigned database,
+                bool log)
+{
+    uint64_t logs = bytes_of(plan, database, true);
+    uint64_t content = log ? 2 * logs : bytes_of(plan, database, false) + logs;
+    uint64_t bytes = content + overhead(content, (uint64_t)s->transfer_bytes);
+    for (int64_t i = 0; i < s->keep; i++)
+        plan->backups[plan->backup_count++] = (struct plan_backup){
+            .path = alloc_printf("%s/pagestorm%u-backup%d.%s", s->directory, database + 1,
+                                 (int)i + 1, log ? "trn" : "bak"),
+            .database = database,
+            .log = log,
+            .size_bytes = (bytes + GRAIN_BYTES - 1) / GRAIN_BYTES * GRAIN_BYTES};
+}
+
+int plan_backups(struct plan *plan, const struct profile *profile)
+{
+    const struct backup_user_settings *s = profile_section(profile, "BackupUser");
+    if (!s || s->user_count == 0 || !s->directory)
+        return 0;
+    plan->backups = calloc(2 * (size_t)s->keep * plan->database_count, sizeof *plan->backups);
+    if (!plan->backups)
+        return -ENOMEM;
+    for (unsigned i = 0; i < plan->database_count; i++) {
+        add(plan, s, i, false);
+        if (s->log_interval_ns)
+            add(plan, s, i, true);
+        uint64_t data = bytes_of(plan, i, false);
+        if (s->restore && data > plan->restore_bytes)
+            plan->restore_bytes = data;
+    }
+    return 0;
+}
+
+void plan_backups_free(struct plan *plan)
+{
+    for (unsigned i = 0; i < plan->backup_count; i++)
+        free(plan->backups[i].path);
+    free(plan->backups);
+}
