@@ -276,6 +276,24 @@ static bool sets_any(const struct section_state *own)
     return false;
 }
 
+/* Without one there is nothing to be judged. */
+static bool has_rate(const struct profile *own)
+{
+    char text[UNITS_TEXT_MAX];
+
+    for (size_t i = 0; i < own->section_count; i++) {
+        const struct opt *rate = opt_find(own->sections[i].section, "RatePerSecond");
+        if (rate == NULL) {
+            continue;
+        }
+        opt_get(rate, own->sections[i].settings, text, sizeof(text));
+        if (strcmp(text, "0") != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void complete_phase(struct profile *profile, struct phase_state *phase)
 {
     char text[OPT_TEXT_MAX];
@@ -293,6 +311,12 @@ static void complete_phase(struct profile *profile, struct phase_state *phase)
                      own->section->name, text);
     }
     phase->own->finished = true;
+    if (phase->settings.rated && !has_rate(phase->own)) {
+        profile_diag(profile, DIAG_WARNING,
+                     profile_place_of(&phase_section, phase->keys, "Rated", phase->settings.where),
+                     "[Phase%u] Rated=TRUE, but no user has a RatePerSecond: it will not be judged",
+                     phase->settings.number);
+    }
 }
 
 static void check_one(struct profile *profile, const struct phase_state *phase)

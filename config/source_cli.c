@@ -99,7 +99,8 @@ static const struct cli_row cli_rows[] = {
      .kind = CLI_SETTING,
      .setting = "TestCycleDuration",
      .help = "Length of the main part (a bare number is seconds), without creating the files "
-             "and the audit."},
+             "and the audit; phases are scaled to it. With a preset that has a rated phase alone, "
+             "the length of that."},
     {.name = "preset",
      .argument = "NAME",
      .kind = CLI_TEXT,
@@ -116,6 +117,17 @@ static const struct cli_row cli_rows[] = {
      .kind = CLI_SETTING,
      .setting = "Need",
      .help = "Data I/Os a second that the rated phase asks for, instead of 1500."},
+    {.name = "load",
+     .argument = "STEPS",
+     .kind = CLI_SETTING,
+     .setting = "Load",
+     .help = "Rated steps in percent of the load, e.g. 40%,80%,120%, each judged; max = as much "
+             "as the storage gives, not judged."},
+    {.name = "day",
+     .argument = "TIME",
+     .kind = CLI_SETTING,
+     .setting = "TestCycleDuration",
+     .help = "The same as --duration, for phases that stand for a day: 24h = in real time."},
     {.name = "fail-on",
      .argument = "GRADE",
      .kind = CLI_SETTING,
@@ -484,6 +496,7 @@ int run_options_apply(struct run_options *options, struct profile *profile)
         rc = rc != 0 ? rc : set_rc;
     }
     profile_set_strict(profile, options->strict);
+    options->main_part_ns = profile_config(profile)->test_cycle_duration_ns;
     int settings_rc = apply_settings(&options->settings, profile);
     rc = rc != 0 ? rc : settings_rc;
     if (profile_error_count(profile) == errors_before) {

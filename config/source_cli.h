@@ -45,6 +45,7 @@ struct run_options {
 
     struct text_list sets;     /* --set, applied by run_options_apply() */
     struct text_list settings; /* named options as "Key=value" of [CONFIG], likewise */
+    int64_t main_part_ns;      /* TestCycleDuration before the named options */
 };
 
 void run_options_init(struct run_options *options);

@@ -136,7 +136,27 @@ static void print_rated(const struct run_setup *setup, FILE *out)
             rated_name(setup), count_text((uint64_t)(asked + 0.5)).text, length, warm_up);
     if (settings->rated_duration_ns < SPEED_SECONDS_MIN * UNITS_S_NS)
         fprintf(out, "; too short to be judged, which takes %d s", SPEED_SECONDS_MIN);
+    if (settings->load)
+        fprintf(out, "; in steps of %s, %s each", settings->load, length);
     fputc('\n', out);
+}
+
+/* "  phases   morning 20 s (judged), noon 10 s" */
+static void print_parts(const struct run_setup *setup, FILE *out)
+{
+    const struct profile *profile = setup->profile;
+    size_t count = profile_phase_count(profile);
+    for (size_t i = 0; i < count; i++) {
+        const struct phase_settings *phase = profile_phase(profile, i);
+        char length[UNITS_TEXT_MAX], number[UNITS_TEXT_MAX];
+        units_human_duration(phase->duration_ns, length, sizeof length);
+        snprintf(number, sizeof number, "Phase%u", phase->number);
+        fprintf(out, "%s%s %s%s%s", i == 0 ? "  phases   " : ", ",
+                phase->name ? phase->name : number, length, phase->rated ? " (judged)" : "",
+                profile_phase_times(profile, i) > 1 ? " for each database" : "");
+    }
+    if (count)
+        fputc('\n', out);
 }
 
 static void print_time(const struct run_setup *setup, FILE *out)
@@ -331,6 +351,7 @@ void command_plan_print(const struct run_setup *setup, const char *engine, FILE 
     fprintf(out, "  seed     %" PRIu64 "%s\n", plan->seed,
             plan->seed_drawn ? " (drawn; --seed repeats it)" : "");
     print_rated(setup, out);
+    print_parts(setup, out);
     print_time(setup, out);
     print_phases(setup, out);
     fprintf(out, "  writes   about %s before the load begins\n",

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "config/alloc.h"
+#include "config/load_steps.h"
 #include "config/paths.h"
 #include "config/preset.h"
 #include "config/units.h"
@@ -74,6 +75,14 @@ static void warn_without_effect(struct profile *profile, const struct run_option
                      "sections");
 }
 
+static bool load_has_rate(const struct profile *profile)
+{
+    for (size_t i = 0; i < patterns_count; i++)
+        if (run_pattern_has_rate(profile, patterns[i]))
+            return true;
+    return false;
+}
+
 void profile_settle_rated_phase(struct profile *profile, bool with_configuration)
 {
     struct config_settings *settings = profile_config_mutable(profile);
@@ -103,6 +112,52 @@ static void settle_rated_phase(struct run_setup *setup)
                      "Need=%" PRId64 ": the load asks for no data I/Os by a rate, so there is "
                      "nothing to scale; set RandomUser.RatePerSecond and ReadsPerTransaction",
                      settings->need_iops);
+}
+
+static bool is_of_command_line(const struct profile *profile, const char *key)
+{
+    struct opt_where where;
+    return profile_where(profile, config_section.name, key, &where) &&
+           strcmp(where.source, command_line.source) == 0;
+}
+
+/* --duration is the time that is measured: of all phases together, or of the rated phase where a
+ * preset has that alone. */
+static void settle_duration(struct run_setup *setup)
+{
+    struct profile *profile = setup->profile;
+    struct config_settings *settings = profile_config_mutable(profile);
+    if (!is_of_command_line(profile, "TestCycleDuration"))
+        return;
+    if (profile_phase_count(profile)) {
+        profile_phases_scale(profile, settings->test_cycle_duration_ns);
+        return;
+    }
+    if (!setup->options.preset || setup->options.main_part_ns > 0 ||
+        settings->rated_duration_ns == 0 || is_of_command_line(profile, "RatedDuration"))
+        return;
+    settings->rated_duration_ns = settings->test_cycle_duration_ns;
+    settings->test_cycle_duration_ns = 0;
+    if (settings->rated_warm_up_ns > settings->rated_duration_ns)
+        settings->rated_warm_up_ns = settings->rated_duration_ns;
+}
+
+static void check_load(struct run_setup *setup)
+{
+    struct profile *profile = setup->profile;
+    const struct config_settings *settings = profile_config(profile);
+    struct load_steps steps;
+    char why[OPT_TEXT_MAX];
+    if (!settings->load || load_steps_parse(settings->load, &steps, why)) /* said by [CONFIG] */
+        return;
+    if (settings->rated_duration_ns == 0)
+        profile_diag(profile, DIAG_WARNING, command_line,
+                     "Load has no effect: there is no rated phase; --rated 60s asks for one");
+    else if (!load_has_rate(profile_rated(profile)))
+        profile_diag(profile, DIAG_ERROR, command_line,
+                     "Load=%.60s: no user has a rate, so there is nothing to scale; set "
+                     "RandomUser.RatePerSecond",
+                     settings->load);
 }
 
 /* --dir without [FileN]: files of our own. */
@@ -156,7 +211,9 @@ static int load_settings(struct run_setup *setup, int argc, char **argv)
     int mapped = paths_apply(profile, &rules);
     warn_without_effect(profile, options);
     settle_rated_phase(setup);
+    check_load(setup);
     int exit_code = parse || apply || mapped ? EXIT_CODE_USAGE : add_files(setup);
+    settle_duration(setup);
     if (profile_finish(profile) && exit_code == 0)
         exit_code = EXIT_CODE_USAGE;
     /* What a file that could not be read did not say is not missing. */

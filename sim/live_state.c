@@ -231,7 +231,12 @@ static void findings_now(struct live *live, const struct run *run)
 
 /* ---- phase and time ---- */
 
-/* "STRESS (not judged)", "AUDIT: reading the log back" */
+static bool is_in_main_part(const struct run *run)
+{
+    return atomic_load(&run->slots->now) >= run->slots->main_first;
+}
+
+/* "STRESS 3 of 24: noon", "STRESS (not judged)", "AUDIT: reading the log back" */
 static void phase_words(struct live *live, const struct run *run)
 {
     bool text_fits = strlen(phase_text(run->phase)) < PHASE_WORDS_LONG;
@@ -244,7 +249,14 @@ static void phase_words(struct live *live, const struct run *run)
             *from == '_' ? ' ' : (char)(raise ? toupper((unsigned char)*from) : *from);
     }
     live->phase[used] = '\0';
-    if (run->step)
+    const struct run_slot *slot = run_slot_now(run);
+    if (slot) {
+        unsigned now = atomic_load(&run->slots->now), first = run->slots->main_first;
+        bool main_part = is_in_main_part(run);
+        snprintf(live->phase + used, sizeof live->phase - used, " %u of %u: %s",
+                 main_part ? now - first + 1 : now + 1,
+                 main_part ? run->slots->count - first : first, slot->name);
+    } else if (run->step)
         snprintf(live->phase + used, sizeof live->phase - used, ": %s", run->step);
 }
 
@@ -316,12 +328,18 @@ static void time_now(struct live_state *state, const struct run *run)
     struct work_speed speed = {state->write_bytes_per_s, state->read_bytes_per_s};
     uint64_t cycles = (uint64_t)run->settings->test_cycles, done = run->cycles_done + 1ull;
     uint64_t own = live->left_ns;
+    enum phase phase = run->phase;
+    if (run->slots && run->slots->going) { /* all of the part's slots, whatever they are */
+        uint64_t now = clock_now_ns(run->clock), end = run->phase_deadline_ns;
+        own = end > now ? end - now : 0;
+        phase = is_in_main_part(run) ? PHASE_stress : PHASE_rated;
+    }
     if (own == LIVE_UNKNOWN) {
-        uint64_t whole = live_time_ns(run->config.plan, run->phase, run->settings, &speed);
+        uint64_t whole = live_time_ns(run->config.plan, phase, run->settings, &speed);
         own = whole > live->elapsed_ns ? whole - live->elapsed_ns : 0;
     }
-    live->all_left_ns = own + live_time_behind_ns(run->config.plan, run->phase, run->settings,
-                                                  &speed, cycles > done ? cycles - done : 0);
+    live->all_left_ns = own + live_time_behind_ns(run->config.plan, phase, run->settings, &speed,
+                                                  cycles > done ? cycles - done : 0);
 }
 
 /* ---- the rest ---- */

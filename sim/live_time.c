@@ -1,6 +1,8 @@
 /* live_time.c - see live_time.h. */
 #include "sim/live_time.h"
 
+#include "config/load_steps.h"
+
 static uint64_t bytes_of(const struct plan *plan, bool logs)
 {
     uint64_t sum = 0;
@@ -42,13 +44,23 @@ uint64_t live_time_bytes(const struct plan *plan, enum phase phase,
     }
 }
 
+/* Of the rated phase; the warm-up is shared among them. */
+static unsigned steps_of(const struct config_settings *settings)
+{
+    struct load_steps steps;
+    char why[OPT_TEXT_MAX];
+    if (load_steps_parse(settings->load, &steps, why) || steps.count == 0)
+        return 1;
+    return steps.count;
+}
+
 uint64_t live_time_ns(const struct plan *plan, enum phase phase,
                       const struct config_settings *settings, const struct work_speed *speed)
 {
     if (phase == PHASE_stress)
         return plan->test_cycle_ns;
     if (phase == PHASE_rated)
-        return (uint64_t)settings->rated_duration_ns;
+        return (uint64_t)settings->rated_duration_ns * steps_of(settings);
     if (phase == PHASE_rated_warm_up)
         return settings->rated_duration_ns ? (uint64_t)settings->rated_warm_up_ns : 0;
     double rate = phase == PHASE_audit ? speed->read_bytes_per_s : speed->write_bytes_per_s;

@@ -24,6 +24,22 @@ const char *report_phase_name(unsigned phase)
     return phase < PHASE_COUNT ? phase_name((enum phase)phase) : "total";
 }
 
+static void stream_figures(struct report_stream *out)
+{
+    if (out->seconds > 0) {
+        out->iops = (double)out->stats.ops / out->seconds;
+        out->mb_per_s = (double)out->stats.bytes / out->seconds / BYTES_MB;
+    }
+    out->in_flight = out->iops * hist_mean_ns(&out->stats.latency) / (double)NS_PER_S;
+}
+
+void report_stream_of(const struct stream_stats *stats, enum stream stream, double seconds,
+                      struct report_stream *out)
+{
+    *out = (struct report_stream){.stream = stream, .seconds = seconds, .stats = *stats};
+    stream_figures(out);
+}
+
 bool report_stream(const struct report *report, unsigned phase, enum stream stream,
                    struct report_stream *out)
 {
@@ -39,11 +55,7 @@ bool report_stream(const struct report *report, unsigned phase, enum stream stre
         hist_merge(&out->stats.response, &part->response);
     }
     out->seconds = phase < PHASE_COUNT ? report->phase_seconds[phase] : report->total_seconds;
-    if (out->seconds > 0) {
-        out->iops = (double)out->stats.ops / out->seconds;
-        out->mb_per_s = (double)out->stats.bytes / out->seconds / BYTES_MB;
-    }
-    out->in_flight = out->iops * hist_mean_ns(&out->stats.latency) / (double)NS_PER_S;
+    stream_figures(out);
     return out->stats.ops > 0;
 }
 

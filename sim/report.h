@@ -82,7 +82,8 @@ struct report {
     struct thresholds thresholds; /* of the rated phase, and what was measured in it */
     struct report_slot *slots;    /* all, also those that were not reached */
     unsigned slot_count;
-    struct speed_facts speed_facts; /* of the worst judged slot */
+    const char *speed_slot;         /* name of the worst judged slot, or "" */
+    struct speed_facts speed_facts; /* of that slot */
     struct speed_result speed_result;
     struct axis integrity, durability, speed, overall;
     char result[AXIS_REASON_MAX]; /* the verdict in one line */
@@ -107,6 +108,9 @@ struct report_stream {
 /* False: no operation of this stream in this phase. */
 bool report_stream(const struct report *report, unsigned phase, enum stream stream,
                    struct report_stream *out);
+/* The figures of what one stream did in that time. */
+void report_stream_of(const struct stream_stats *stats, enum stream stream, double seconds,
+                      struct report_stream *out);
 /* "stress" ..., or "total" for PHASE_COUNT. */
 const char *report_phase_name(unsigned phase);
 

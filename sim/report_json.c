@@ -17,6 +17,7 @@
 #include "sim/actor.h"
 #include "sim/run_actor_rows.h"
 #include "sim/report.h"
+#include "sim/report_slots.h"
 #include "verify/verdict.h"
 
 #define SCHEMA        "pagestorm-result/1"
@@ -202,6 +203,29 @@ static json_t *section_json(const struct opt_section *section, const void *setti
     return object;
 }
 
+/* Its own keys, and those of other sections that it sets. */
+static void phase_put(json_t *config, const struct profile *profile, size_t index)
+{
+    const struct profile *own = profile_phase_profile(profile, index);
+    const struct phase_settings *phase = profile_phase(profile, index);
+    json_t *object = section_json(&phase_section, phase);
+    char name[64], text[OPT_STRING_MAX + 1];
+    for (size_t i = 0; i < profile_section_count(own); i++) {
+        const void *settings;
+        const struct opt_section *section = profile_section_at(own, i, &settings);
+        for (size_t k = 0; k < section->count; k++) {
+            const struct opt *opt = &section->opts[k];
+            if (!profile_is_set(own, section->name, opt->name))
+                continue;
+            snprintf(name, sizeof name, "%s.%s", section->name, opt->name);
+            opt_get(opt, settings, text, sizeof text);
+            put_text(object, name, text);
+        }
+    }
+    snprintf(name, sizeof name, "%s%u", phase_section.name, phase->number);
+    put(config, name, object);
+}
+
 /* Values as the text that a configuration file takes. */
 static json_t *config_json(const struct report *report)
 {
@@ -218,6 +242,8 @@ static json_t *config_json(const struct report *report)
         snprintf(name, sizeof name, "%s%u", file_section.name, file->number);
         put(object, name, section_json(&file_section, file));
     }
+    for (size_t i = 0; i < profile_phase_count(profile); i++)
+        phase_put(object, profile, i);
     return object;
 }
 
@@ -441,6 +467,77 @@ static json_t *streams_json(const struct report *report)
     return streams;
 }
 
+/* ---- parts under load ---- */
+
+static json_t *rates_json(const struct slot_facts *facts)
+{
+    json_t *rates = json_array();
+    for (unsigned i = 0; i < facts->rate_count; i++) {
+        const struct slot_rate *rate = &facts->rates[i];
+        json_t *object = json_object();
+        put_text(object, "pattern", rate->pattern);
+        put_real(object, "per_second", rate->per_second);
+        put_count(object, "asked", rate->asked);
+        put_count(object, "done", rate->done);
+        push(rates, object);
+    }
+    return rates;
+}
+
+static json_t *slot_streams_json(const struct slot_facts *facts)
+{
+    json_t *streams = json_array();
+    struct report_stream *stream = malloc(sizeof *stream);
+    assert(stream);
+    for (unsigned s = 0; s < STREAM_COUNT; s++) {
+        if (!facts->streams[s])
+            continue;
+        report_stream_of(facts->streams[s], (enum stream)s, facts->seconds, stream);
+        json_t *object = stream_json(stream, PHASE_COUNT);
+        json_object_del(object, "phase");
+        push(streams, object);
+    }
+    free(stream);
+    return streams;
+}
+
+static json_t *slot_json(const struct report_slot *slot)
+{
+    const struct run_slot *of = slot->slot;
+    json_t *object = json_object(), *lines = json_array();
+    put_text(object, "name", of->name);
+    put_text(object, "part", slot->of_main_part ? "main" : "rated");
+    put_bool(object, "rated", of->rated);
+    put_bool(object, "closed_loop", of->closed);
+    put_count(object, "times", of->facts.times);
+    put_bool(object, "complete", of->facts.complete);
+    put_real(object, "seconds", of->facts.seconds);
+    put_real(object, "warm_up_seconds", (double)of->warm_up_ns / (double)NS_PER_S);
+    put_real(object, "load", of->scale);
+    put_count(object, "database", of->database < 0 ? 0 : (uint64_t)of->database + 1);
+    put_real(object, "asked_data_iops", slot->facts.asked_ios);
+    put_real(object, "done_data_iops", report_slot_iops(slot));
+    put_real(object, "held", slot->facts.held);
+    put_text(object, "grade", report_slot_grade(slot));
+    put_text(object, "reason", slot->facts.rated ? slot->result.axis.reason : "");
+    for (unsigned i = 0; i < slot->result.count; i++)
+        push(lines, speed_line_json(&slot->result.lines[i]));
+    put(object, "lines", lines);
+    put(object, "rates", rates_json(&of->facts));
+    put(object, "streams", slot_streams_json(&of->facts));
+    return object;
+}
+
+/* Those with a name; [] when the rated phase is one step and the main part one piece. */
+static json_t *slots_json(const struct report *report)
+{
+    json_t *slots = json_array();
+    for (unsigned i = 0; i < report->slot_count; i++)
+        if (report->slots[i].slot->name[0])
+            push(slots, slot_json(&report->slots[i]));
+    return slots;
+}
+
 /* ---- files, databases, actors, counters ---- */
 
 static json_t *file_io_json(const struct report_io *io)
@@ -570,6 +667,7 @@ static int write_json(const struct report *report, FILE *out)
     put(root, "rated", rated_json(report));
     put(root, "integrity", integrity_json(report));
     put(root, "streams", streams_json(report));
+    put(root, "phases", slots_json(report));
     put(root, "files", files_json(report));
     put(root, "databases", databases_json(report));
     put(root, "actors", actors_json(report));

@@ -22,6 +22,13 @@ static unsigned badness(enum grade grade)
     return grade == GRADE_FAIL ? 3 : grade == GRADE_WARN ? 2 : grade == GRADE_PASS ? 1 : 0;
 }
 
+/* The worse one; of two that are equally good the one that carried more. */
+static bool leads(const struct report_slot *slot, const struct report_slot *leader)
+{
+    unsigned own = badness(slot->result.axis.grade), other = badness(leader->result.axis.grade);
+    return own > other || (own == other && slot->facts.asked_ios > leader->facts.asked_ios);
+}
+
 /* Which of several leads says so, and how many were judged. */
 static void name_leader(struct report *report, const struct report_slot *leader, unsigned rated)
 {
@@ -30,8 +37,8 @@ static void name_leader(struct report *report, const struct report_slot *leader,
     if (!leader->slot->name[0])
         return;
     snprintf(reason, sizeof reason, "%s", axis->reason);
-    axis_set(axis, axis->grade, "%s%.60s: %.380s", rated > 1 ? "worst of " : "", leader->slot->name,
-             reason);
+    axis_set(axis, axis->grade, "%.96s%s: %.380s", leader->slot->name,
+             rated > 1 ? ", the hardest of those judged" : "", reason);
 }
 
 int report_speed_freeze(struct report *report)
@@ -40,6 +47,7 @@ int report_speed_freeze(struct report *report)
     const struct run_slots *slots = run->slots;
     const struct report_slot *leader = NULL;
     unsigned rated = 0;
+    report->speed_slot = "";
     thresholds_read(profile_section(run->config.profile, thresholds_section.name),
                     &report->thresholds);
     report->slots = calloc(slots ? slots->count + 1 : 1, sizeof *report->slots);
@@ -55,12 +63,13 @@ int report_speed_freeze(struct report *report)
         if (!out->facts.rated)
             continue;
         rated++;
-        if (!leader || badness(out->result.axis.grade) > badness(leader->result.axis.grade))
+        if (!leader || leads(out, leader))
             leader = out;
     }
     if (leader) {
         report->speed_facts = leader->facts;
         report->speed_result = leader->result;
+        report->speed_slot = leader->slot->name;
         name_leader(report, leader, rated);
     } else {
         speed_grades_make(&report->speed_facts, &report->thresholds, &report->speed_result);
@@ -122,9 +131,10 @@ void report_speed_text(const struct report *report, FILE *out)
     if (!facts->rated)
         return;
     fprintf(out,
-            "\nresponse times of the rated phase, from the intended start; %.0f s\n"
+            "\nresponse times of the rated phase%s%s, from the intended start; %.0f s\n"
             "  %-11s %8s %8s %8s %8s  %-9s %-10s %s\n",
-            facts->seconds, "", "per s", "mean", "p99", "max", "PASS/WARN", "mean", "Microsoft");
+            report->speed_slot[0] ? " " : "", report->speed_slot, facts->seconds, "", "per s",
+            "mean", "p99", "max", "PASS/WARN", "mean", "Microsoft");
     for (unsigned r = 0; r < ROLE_COUNT; r++)
         write_role(report, r, out);
     if (facts->arrivals)

@@ -12,13 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/run_slots.h"
+
 #define FILE_MODE     0644
-#define ROW_BYTES_MAX 256
+#define ROW_BYTES_MAX 512
 #define BUFFER_BYTES  ((PHASE_COUNT * STREAM_COUNT + 1) * ROW_BYTES_MAX)
 #define US_NS         1000.0
 
-static const char header[] =
-    "t_s,utc,seconds,phase,stream,ops,bytes,mean_us,p99_us,max_us,in_flight,throttled,stalled\n";
+static const char header[] = "t_s,utc,seconds,phase,stream,ops,bytes,mean_us,p99_us,max_us,in_"
+                             "flight,throttled,stalled,part\n";
 
 /* All of it, or nothing: a part of a row would be read as a row. */
 static void append(struct series *series, const char *text, size_t length)
@@ -114,8 +116,19 @@ static void add_place(struct text *text, const struct sampler *sampler, const st
 
 static void add_row(struct text *text, const struct sample_row *row, double in_flight)
 {
-    add(text, "%" PRIu64 ",%" PRIu64 ",%.1f,%.1f,%.1f,%.2f,,\n", row->ops, row->bytes,
+    add(text, "%" PRIu64 ",%" PRIu64 ",%.1f,%.1f,%.1f,%.2f,,,", row->ops, row->bytes,
         row->mean_ns / US_NS, (double)row->p99_ns / US_NS, (double)row->max_ns / US_NS, in_flight);
+}
+
+/* The step or phase at work; quoted, since it is the user's text. */
+static void add_part(struct text *text, const struct run *run)
+{
+    const struct run_slot *slot = run_slot_now(run);
+    if (slot)
+        add(text, "\"");
+    for (const char *c = slot ? slot->name : ""; *c; c++)
+        add(text, "%s%c", *c == '"' ? "\"" : "", *c);
+    add(text, slot ? "\"\n" : "\n");
 }
 
 /* Not the waits that consist of others. */
@@ -136,10 +149,12 @@ void series_write(struct series *series, const struct sampler *sampler, const st
         all_in_flight += is_io(row->stream) ? in_flight : 0;
         add_place(&text, sampler, run, row->phase, stream_name(row->stream));
         add_row(&text, row, in_flight);
+        add_part(&text, run);
     }
     add_place(&text, sampler, run, run->phase, "all");
-    add(&text, ",,,,,%.2f,%" PRIu64 ",%" PRIu64 "\n", all_in_flight, sampler->throttled,
+    add(&text, ",,,,,%.2f,%" PRIu64 ",%" PRIu64 ",", all_in_flight, sampler->throttled,
         sampler->stalled);
+    add_part(&text, run);
     append(series, text.out, text.used);
     series->intervals += !series->error;
 }
