@@ -178,8 +178,8 @@ static const struct opt config_opts[] = {
      .choices = SQL_SERVER_VERSION_CHOICES,
      FIELD(sql_server_version),
      .help = "Whose I/O rules are followed where no key of its own says otherwise: what it sets is "
-             "said at GatherPages, LogWrites, LogBytes, FreshLogByte, VlfRule and "
-             "CheckpointSlowMs."},
+             "said at GatherPages, TargetRecoveryTime, CheckpointSlowMs, LogWrites, LogBytes, "
+             "FreshLogByte and VlfRule."},
     {.name = "SectorSize",
      .type = OPT_BYTES,
      .def = "0",
@@ -194,6 +194,16 @@ static const struct opt config_opts[] = {
      .unit = "1/100 %",
      FIELD(compressibility),
      .help = "Share of a page's body that compresses away."},
+    {.name = "TargetRecoveryTime",
+     .type = OPT_SECONDS,
+     .def = "0",
+     .min = "0",
+     .max = "86400",
+     .unit = "s",
+     FIELD(target_recovery_ns),
+     .help = "Indirect checkpoints: in place of sweeps a background writer writes the oldest dirty "
+             "pages whenever more are dirty than became so in that time; 0 = automatic "
+             "checkpoints. When neither this nor SqlServerVersion is set, 0, as SQLIOSim."},
     {.name = "RecoveryInterval",
      .alias = "CheckpointInterval",
      .type = OPT_SECONDS,

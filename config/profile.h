@@ -64,6 +64,7 @@ struct config_settings {
     int64_t sector_size_bytes;    /* 512 or 4096; 0 = what the file system reports */
     int64_t compressibility;      /* 0..10000 */
     int64_t recovery_interval_ns; /* an automatic checkpoint at least this often */
+    int64_t target_recovery_ns;   /* indirect checkpoints; 0 = automatic ones */
     int64_t log_used_checkpoint;  /* of the log, 1..10000: then a checkpoint begins */
     int64_t checkpoint_slow_ns;   /* mean write latency at which a checkpoint backs off */
     int64_t log_writes_max;       /* of a database under way, and their bytes */

@@ -64,10 +64,16 @@ static int64_t vlf_rule(const struct sql_server_version *version)
     return version->vlf_rule;
 }
 
+static int64_t target_recovery(const struct sql_server_version *version)
+{
+    return version->target_recovery_s * NS_PER_S;
+}
+
 #define FIELD(member) offsetof(struct config_settings, member)
 
 const struct sql_server_key sql_server_keys[] = {
     {"GatherPages", FIELD(gather_pages_max), true, gather_pages},
+    {"TargetRecoveryTime", FIELD(target_recovery_ns), true, target_recovery},
     {"LogWrites", FIELD(log_writes_max), false, log_writes},
     {"LogBytes", FIELD(log_bytes_max), false, log_bytes},
     {"FreshLogByte", FIELD(fresh_log_byte), false, fresh_log_byte},

@@ -1,9 +1,12 @@
 /*
- * checkpoint.c - the automatic checkpoint of one database.
+ * checkpoint.c - the checkpoints of one database: automatic or indirect, and those asked for.
  *
  * SQL Server runs one when the recovery interval has passed and, in the simple recovery model, when
  * the log is full to a limit (70 %); and whenever one is asked for (CHECKPOINT, a backup, a
  * snapshot).  Frames are the lazy writer's business.
+ *
+ * With a target recovery time (indirect checkpoints) there is no interval: one begins when more
+ * pages are dirty than the target allows.
  *
  * Invariant: it has no state and draws nothing, so the view alone decides.  For the sake of the log
  * it runs only where that can give some back: while a long transaction holds the oldest part, it
@@ -35,7 +38,7 @@ static void checkpoint_init(void *state, const void *settings, uint64_t seed, un
 /* Time until the recovery interval has passed; UINT64_MAX when there is none. */
 static uint64_t interval_left_ns(const struct pattern_view *view, uint64_t since_ns)
 {
-    if (view->checkpoint_interval_ns == 0)
+    if (view->checkpoint_interval_ns == 0 || view->checkpoint_indirect)
         return UINT64_MAX;
     return since_ns < view->checkpoint_interval_ns ? view->checkpoint_interval_ns - since_ns : 0;
 }
@@ -65,7 +68,8 @@ static void checkpoint_next(void *state, const struct pattern_view *view, struct
         *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)(REST_NS - since_ns)};
         return;
     }
-    if ((log_pressure(view) && !view->log_held) || left_ns == 0 || view->checkpoint_asked) {
+    if ((log_pressure(view) && !view->log_held) || left_ns == 0 || view->checkpoint_asked ||
+        view->recovery_due) {
         *out = (struct op){.kind = OP_CHECKPOINT};
         return;
     }
@@ -76,7 +80,8 @@ static void checkpoint_next(void *state, const struct pattern_view *view, struct
 
 const struct pattern pattern_checkpoint = {
     .name = "Checkpoint",
-    .help = "Automatic checkpoint: writes all dirty pages of a database in gather writes.",
+    .help =
+        "Checkpoint, automatic or indirect: writes all dirty pages of a database in gather writes.",
     .per_database = true,
     .service = true,
     .state_size = checkpoint_state_size,

@@ -80,6 +80,8 @@ struct pattern_view {
     bool frames_low;             /* the pool's supply of free frames is low */
     bool frames_wanted;          /* somebody waits for a free frame */
     bool log_space_wanted;       /* somebody waits for log space */
+    bool checkpoint_indirect;    /* its database has a target recovery time */
+    bool recovery_due;           /* and more dirty pages than that allows */
     bool checkpoint_asked;       /* somebody waits for a checkpoint of its database */
     bool log_held;               /* a checkpoint would give no log space back now */
     bool log_backup_wanted;      /* only a missing log backup of its databases keeps log */

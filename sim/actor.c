@@ -33,6 +33,7 @@ void actor_view(struct actor *actor, struct pattern_view *view)
     struct run *run = actor->run;
     view_files(actor);
     struct database *database = actor->database ? actor->database : &run->databases[0];
+    bool serves = actor->checkpoint && actor->service;
     *view = (struct pattern_view){
         .now_ns = clock_now_ns(run->clock),
         .files = actor->files,
@@ -42,6 +43,8 @@ void actor_view(struct actor *actor, struct pattern_view *view)
         .frames_wanted = atomic_load(&run->pool.waiting) > 0,
         .log_space_wanted = wal_space_wanted(&database->wal),
         .log_held = !wal_checkpoint_frees(&database->wal),
+        .checkpoint_indirect = database->indirect,
+        .recovery_due = serves && database_recovery_is_due(database, clock_now_ns(run->clock)),
         .checkpoint_asked = checkpoint_is_asked(&database->desk),
         .log_backup_wanted = actor->backup && backup_log_is_wanted(actor),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),

@@ -15,6 +15,11 @@
  *
  * So that it does not flood the device, the sweep pauses by write_pace.h.
  *
+ * With indirect checkpoints the SWEEP does not go over the pool but takes the database's dirty
+ * pages from their list, oldest first, and only while there are more than the target recovery time
+ * allows: small batches all the time.  It goes to its end at once when the log is needed or
+ * somebody asks.
+ *
  * When transactions hold the log and the headroom is used up, only the sweep is made, without a
  * record: the log can be given back only when they have ended.
  */
@@ -30,9 +35,12 @@
 #include "sim/run_errors.h"
 #include "sim/write_pace.h"
 
-#define CHECKPOINT_RECORDS 3         /* begin, the boot page's change, end */
-#define FRAMES_PER_TURN    512       /* of the sweep; then the others have their turns */
-#define REWRITE_PAUSE_NS   NS_PER_MS /* others give frames back */
+#define CHECKPOINT_RECORDS 3 /* begin, the boot page's change, end */
+#define TARGET_LOOK_NS                                                                             \
+    (100 * NS_PER_MS)              /* while no more pages are dirty than the target allows         \
+                                    */
+#define FRAMES_PER_TURN  512       /* of the sweep; then the others have their turns */
+#define REWRITE_PAUSE_NS NS_PER_MS /* others give frames back */
 /* A page that cannot be written is quarantined before; then the log is never given back, and the
  * database stops. */
 #define CHECKPOINT_FAILURES_MAX (POOL_WRITE_FAILURES_MAX + 1)
@@ -47,6 +55,7 @@ struct checkpoint {
     struct checkpoint_account done; /* of this one */
     uint64_t wait_position;
     size_t cursor;        /* in the pool's frames */
+    uint64_t listed_max;  /* most that were in the list of dirty pages, for the progress */
     unsigned file_cursor; /* flush */
     unsigned writing;     /* gathers under way */
     int failed;           /* error of a write that stayed failed, or of a flush */
@@ -65,7 +74,9 @@ static enum task_result begin_record(struct actor *actor);
 static enum task_result wait_begin(struct actor *actor);
 static enum task_result rewrite_doubtful(struct actor *actor);
 static enum task_result rewrite_more(struct actor *actor);
+static enum task_result sweep_begin(struct actor *actor);
 static enum task_result sweep(struct actor *actor);
+static enum collect sweep_page(struct actor *actor, uint64_t key);
 static enum task_result wait_sweep_log(struct actor *actor);
 static enum task_result drain(struct actor *actor);
 static enum task_result flush_files(struct actor *actor);
@@ -119,7 +130,7 @@ static enum task_result begin_record(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     if (room_for_records(c) == WAL_ROOM_LATER) {
         c->pages_only = true;
-        return actor_go(actor, sweep);
+        return sweep_begin(actor);
     }
     int error = log_mark(&c->database->wal, NULL, LOG_OP_BEGIN_CHECKPOINT, &c->begin, &actor->task);
     if (error == -ENOSPC)
@@ -149,7 +160,7 @@ static enum task_result rewrite_doubtful(struct actor *actor)
     c->rewriting = false;
     if (alone && atomic_exchange(&c->database->in_doubt, false))
         c->rewriting = !rewrite_step(c->database, &c->rewrite);
-    return actor_go(actor, sweep);
+    return sweep_begin(actor);
 }
 
 static enum task_result rewrite_more(struct actor *actor)
@@ -160,8 +171,7 @@ static enum task_result rewrite_more(struct actor *actor)
         return TASK_PARK;
     }
     c->rewriting = !rewrite_step(c->database, &c->rewrite);
-    c->cursor = 0;
-    return actor_go(actor, sweep);
+    return sweep_begin(actor);
 }
 
 /* ---- sweep ---- */
@@ -189,16 +199,14 @@ static void gather_send(struct checkpoint *c)
     actor_gather_send(c->actor, gather, STREAM_checkpoint_write, gather_finished);
 }
 
-/* File and page of a frame of this database, or false. */
-static bool frame_place(struct checkpoint *c, size_t index, struct data_file **file,
-                        uint32_t *page_no)
+/* The page of a frame of this database, or 0. */
+static uint64_t frame_place(const struct checkpoint *c, size_t index)
 {
     uint64_t key = atomic_load(&c->database->pool->frames[index].key);
     if (!key)
-        return false;
-    *file = run_file_by_uid(c->actor->run, (uint16_t)(key >> 32));
-    *page_no = (uint32_t)key;
-    return *file && (*file)->database == c->database;
+        return 0;
+    struct data_file *file = run_file_by_uid(c->actor->run, (uint16_t)(key >> 32));
+    return file && file->database == c->database ? key : 0;
 }
 
 /* Not in the bursts at both ends of a cycle; nor while users wait for the log that we will give
@@ -225,16 +233,113 @@ static enum task_result pause_begin(struct actor *actor)
     return pause_step(actor);
 }
 
+/* ---- the sweep of an indirect checkpoint ---- */
+
+/* As the pattern sees it. */
+static bool log_is_wanted(const struct actor *actor)
+{
+    struct wal *wal = &actor->database->wal;
+    unsigned full_permille = (unsigned)(actor->run->settings->log_used_checkpoint / 10);
+    return wal_used_permille(wal) >= full_permille || wal_space_wanted(wal);
+}
+
+/* It need not end at once: nobody wants the log or an answer. */
+static bool has_time(const struct actor *actor)
+{
+    const struct checkpoint *c = actor->checkpoint;
+    return c->kind == CHECKPOINT_INDIRECT && !checkpoint_is_asked(&c->database->desk) &&
+           !log_is_wanted(actor);
+}
+
+/* The phase is over: what is dirty is left to the checkpoint that ends it. */
+static enum task_result leave(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    if (c->writing) {
+        actor->execute = leave;
+        return TASK_PARK;
+    }
+    show_progress(c, 0);
+    return TASK_DONE;
+}
+
+/* Whatever wakes it, it looks again. */
+static enum task_result rest(struct actor *actor)
+{
+    if (atomic_load(&actor->run->users_running) == 0)
+        return leave(actor);
+    actor->execute = sweep;
+    task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + TARGET_LOOK_NS);
+    return TASK_PARK;
+}
+
+static void show_listed(struct checkpoint *c)
+{
+    uint64_t left = dirty_list_count(&c->database->dirty);
+    c->listed_max = left > c->listed_max ? left : c->listed_max;
+    if (c->kind != CHECKPOINT_INDIRECT && c->listed_max)
+        show_progress(c, (unsigned)(1 + 999 - left * 999 / c->listed_max));
+}
+
+static enum task_result sweep_listed(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct database *database = c->database;
+    show_listed(c);
+    for (unsigned i = 0; i < FRAMES_PER_TURN; i++) {
+        uint64_t key;
+        if (c->failed || !dirty_list_oldest(&database->dirty, &key))
+            return actor_go(actor, drain);
+        if (!c->free_gathers)
+            return TASK_PARK;
+        if (must_pause(c))
+            return pause_begin(actor);
+        if (!database_recovery_is_due(database, clock_now_ns(actor->run->clock)) && has_time(actor))
+            return rest(actor);
+        switch (sweep_page(actor, key)) {
+        case COLLECT_CLAIMED:
+            gather_send(c);
+            break;
+        case COLLECT_LOG:
+            return actor_go(actor, wait_sweep_log);
+        case COLLECT_BUSY:
+            return TASK_PARK;
+        case COLLECT_NOTHING:
+            break;
+        }
+    }
+    return TASK_AGAIN;
+}
+
+/* From here on what becomes dirty is the next one's. */
+static enum task_result sweep_begin(struct actor *actor)
+{
+    struct checkpoint *c = actor->checkpoint;
+    c->cursor = 0;
+    c->listed_max = 0;
+    if (c->database->indirect) {
+        pool_changes_end(c->database->pool);
+        dirty_list_limit(&c->database->dirty, &actor->task);
+    }
+    return actor_go(actor, sweep);
+}
+
+/* ---- the sweep of the others ---- */
+
+static enum collect sweep_page(struct actor *actor, uint64_t key)
+{
+    struct checkpoint *c = actor->checkpoint;
+    struct data_file *file = run_file_by_uid(actor->run, (uint16_t)(key >> 32));
+    return writeback_collect_all(c->database, file, (uint32_t)key, actor_gather_cap(actor),
+                                 c->free_gathers, &c->wait_position, &actor->task);
+}
+
 /* The frame at the cursor. COLLECT_NOTHING: go on with the next. */
 static enum collect sweep_frame(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
-    struct data_file *file;
-    uint32_t page_no;
-    if (!frame_place(c, c->cursor, &file, &page_no))
-        return COLLECT_NOTHING;
-    return writeback_collect_all(c->database, file, page_no, actor_gather_cap(actor),
-                                 c->free_gathers, &c->wait_position, &actor->task);
+    uint64_t key = frame_place(c, c->cursor);
+    return key ? sweep_page(actor, key) : COLLECT_NOTHING;
 }
 
 static enum task_result sweep(struct actor *actor)
@@ -242,8 +347,10 @@ static enum task_result sweep(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     struct pool *pool = c->database->pool;
     size_t total = pool->frame_count + pool->system_count;
-    show_progress(c, (unsigned)(1 + c->cursor * 999 / total));
     actor->execute = sweep;
+    if (c->database->indirect)
+        return sweep_listed(actor);
+    show_progress(c, (unsigned)(1 + c->cursor * 999 / total));
     for (unsigned i = 0; i < FRAMES_PER_TURN && c->cursor < total; i++) {
         if (!c->free_gathers)
             return TASK_PARK;
@@ -279,6 +386,10 @@ static enum task_result drain(struct actor *actor)
     struct checkpoint *c = actor->checkpoint;
     if (c->writing)
         return TASK_PARK;
+    if (c->database->indirect && !c->failed && !dirty_list_is_past(&c->database->dirty)) {
+        uint64_t key; /* another's write under way, or one that failed */
+        return dirty_list_oldest(&c->database->dirty, &key) ? actor_go(actor, sweep) : TASK_PARK;
+    }
     if (c->pages_only)
         return actor_go(actor, release);
     if (!c->rewriting || c->failed)
@@ -505,7 +616,10 @@ static enum checkpoint_kind kind_of(const struct actor *actor)
     if (!actor->service)
         return CHECKPOINT_SHUTDOWN;
     bool asked = checkpoint_is_asked(&actor->database->desk);
-    return asked ? CHECKPOINT_MANUAL : CHECKPOINT_AUTOMATIC;
+    if (asked)
+        return CHECKPOINT_MANUAL;
+    bool by_target = actor->database->indirect && !log_is_wanted(actor);
+    return by_target ? CHECKPOINT_INDIRECT : CHECKPOINT_AUTOMATIC;
 }
 
 enum task_result checkpoint_begin(struct actor *actor)

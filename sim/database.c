@@ -140,3 +140,28 @@ void syspage_acked(struct data_file *file, uint32_t page_no)
     page->older_issued = false;
     pthread_mutex_unlock(&file->lock);
 }
+
+/* ---- indirect checkpoints ---- */
+
+int database_target_recovery(struct database *database, uint64_t target_ns, uint64_t now_ns)
+{
+    database->indirect = true;
+    dirty_list_init(&database->dirty);
+    recovery_target_init(&database->recovery, target_ns, now_ns);
+    for (unsigned i = 0; i < database->file_count; i++) {
+        uint16_t uid = database->files[i].file.mark.file_uid;
+        int error = pool_list_dirty(database->pool, uid, &database->dirty);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+bool database_recovery_is_due(struct database *database, uint64_t now_ns)
+{
+    if (!database->indirect)
+        return false;
+    struct dirty_list *list = &database->dirty;
+    uint64_t allowed = recovery_target_look(&database->recovery, now_ns, dirty_list_entered(list));
+    return dirty_list_count(list) > allowed;
+}

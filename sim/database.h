@@ -14,6 +14,7 @@
 #include "sim/database_checkpoint.h"
 #include "sim/file.h"
 #include "sim/pool.h"
+#include "sim/recovery_target.h"
 #include "sim/wal.h"
 
 #define DATABASE_NAME_MAX 32
@@ -79,14 +80,23 @@ struct database {
     _Atomic uint64_t checkpoints;
     unsigned failed_checkpoints; /* one after another */
     struct checkpoint_desk desk;
-    _Atomic bool in_doubt;    /* a write or flush failed: rewrite.h */
-    struct size_rights sizes; /* database_use.h */
+    bool indirect; /* checkpoints: by the target below, from the list of dirty pages */
+    struct dirty_list dirty;
+    struct recovery_target recovery; /* the checkpoint's */
+    _Atomic bool in_doubt;           /* a write or flush failed: rewrite.h */
+    struct size_rights sizes;        /* database_use.h */
 };
 
 int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary);
 void data_file_free(struct data_file *file);
 /* Number of system pages a file of this size has. */
 size_t syspage_count_of(uint32_t size_pages, bool primary);
+
+/* Indirect checkpoints from now on.  Before a page is dirty. */
+int database_target_recovery(struct database *database, uint64_t target_ns, uint64_t now_ns)
+    __attribute__((warn_unused_result));
+/* More pages are dirty than the target allows; by the checkpoint alone. */
+bool database_recovery_is_due(struct database *database, uint64_t now_ns);
 
 /* Frame of the system page, created (formatted in memory, CLEAN, generation 0) if it does not
  * exist. */

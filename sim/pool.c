@@ -36,6 +36,52 @@ void frame_assert_state(const struct frame *frame)
     assert(!frame->system || frame->state != FRAME_READING);
 }
 
+/* ---- the list of dirty pages ---- */
+
+static struct dirty_list *list_of(const struct pool *pool, const struct frame *frame)
+{
+    uint64_t uid = atomic_load_explicit(&frame->key, memory_order_relaxed) >> 32;
+    return uid < pool->dirty_lists_count ? pool->dirty_lists[uid] : NULL;
+}
+
+static void list_enter(struct pool *pool, struct frame *frame)
+{
+    struct dirty_list *list = list_of(pool, frame);
+    if (list)
+        dirty_list_enter(list, frame);
+}
+
+static void list_leave(struct pool *pool, struct frame *frame)
+{
+    struct dirty_list *list = list_of(pool, frame);
+    if (list)
+        dirty_list_leave(list, frame);
+}
+
+int pool_list_dirty(struct pool *pool, uint16_t file_uid, struct dirty_list *list)
+{
+    if (file_uid >= pool->dirty_lists_count) {
+        size_t bytes = (file_uid + 1u) * sizeof(struct dirty_list *);
+        struct dirty_list **grown = realloc((void *)pool->dirty_lists, bytes);
+        if (!grown)
+            return -ENOMEM;
+        for (unsigned i = pool->dirty_lists_count; i <= file_uid; i++)
+            grown[i] = NULL;
+        pool->dirty_lists = grown;
+        pool->dirty_lists_count = file_uid + 1u;
+    }
+    pool->dirty_lists[file_uid] = list;
+    return 0;
+}
+
+void pool_changes_end(struct pool *pool)
+{
+    for (unsigned i = 0; i < POOL_PARTITIONS; i++) {
+        pthread_mutex_lock(&pool->partitions[i].lock);
+        pthread_mutex_unlock(&pool->partitions[i].lock);
+    }
+}
+
 /* ---- life ---- */
 
 static void frames_init(struct pool *pool)
@@ -100,6 +146,7 @@ void pool_destroy(struct pool *pool)
     }
     pthread_mutex_destroy(&pool->free_lock);
     free(pool->frames);
+    free((void *)pool->dirty_lists);
     memset(pool, 0, sizeof *pool);
 }
 
@@ -475,7 +522,7 @@ bool pool_contains(struct pool *pool, uint64_t key)
 /* ---- overwriting whole pages ---- */
 
 /* Under the partition lock. */
-static enum pool_get overwrite_locked(struct frame *frame, struct task *task)
+static enum pool_get overwrite_locked(struct pool *pool, struct frame *frame, struct task *task)
 {
     assert(!frame->system);
     if (frame->state == FRAME_BAD)
@@ -486,6 +533,8 @@ static enum pool_get overwrite_locked(struct frame *frame, struct task *task)
         return POOL_WAIT;
     }
     frame->was_dirty = frame->state == FRAME_DIRTY;
+    if (!frame->was_dirty)
+        list_enter(pool, frame);
     frame->state = FRAME_FORMATTING;
     frame->referenced = true;
     frame_assert_state(frame);
@@ -507,13 +556,14 @@ enum pool_get pool_overwrite(struct pool *pool, uint64_t key, struct task *task,
     struct frame *frame = pool_find_locked(pool, key);
     enum pool_get got = POOL_NO_FRAME; /* evicted this moment, and none in hand */
     if (frame) {
-        got = overwrite_locked(frame, task);
+        got = overwrite_locked(pool, frame, task);
         *out = frame;
     } else if (fresh) {
         frame_enter(pool, fresh, key);
         fresh->state = FRAME_FORMATTING;
         fresh->pins = 0;
         fresh->was_dirty = false;
+        list_enter(pool, fresh);
         *out = fresh;
         got = POOL_MISS;
     }
@@ -544,6 +594,8 @@ void pool_overwrite_cancel(struct pool *pool, struct frame *frame)
     assert(frame->state == FRAME_FORMATTING);
     bool fresh = frame->generation == 0;
     frame->state = frame->was_dirty ? FRAME_DIRTY : FRAME_CLEAN;
+    if (!frame->was_dirty)
+        list_leave(pool, frame);
     if (fresh)
         hash_remove(pool, frame);
     wait_list_wake_all(&frame->waiters);
@@ -618,6 +670,8 @@ void frame_mark_dirty(struct pool *pool, struct frame *frame, struct lsn lsn)
         frame->state = FRAME_DIRTY;
         frame->first_change = lsn_position(lsn);
         atomic_fetch_add(&pool->dirty_count, 1);
+        if (!frame->dirty.listed) /* else since it was claimed to be overwritten */
+            list_enter(pool, frame);
     }
     frame->lsn = lsn;
     frame_assert_state(frame);
@@ -625,8 +679,10 @@ void frame_mark_dirty(struct pool *pool, struct frame *frame, struct lsn lsn)
 
 void frame_begin_write(struct pool *pool, struct frame *frame)
 {
-    (void)pool;
+    struct dirty_list *list = list_of(pool, frame);
     assert(frame->state == FRAME_DIRTY);
+    if (list)
+        dirty_list_write_begins(list, frame);
     frame->state = FRAME_WRITING;
     frame->writer = NULL;
     frame_assert_state(frame);
@@ -640,6 +696,9 @@ void frame_end_write(struct pool *pool, struct frame *frame, bool ok)
         frame->state = FRAME_CLEAN;
     else
         frame->state = frame->write_failures < POOL_WRITE_FAILURES_MAX ? FRAME_DIRTY : FRAME_BAD;
+    struct dirty_list *list = list_of(pool, frame);
+    if (list)
+        dirty_list_write_ended(list, frame, frame->state == FRAME_DIRTY);
     if (frame->state != FRAME_DIRTY)
         atomic_fetch_sub(&pool->dirty_count, 1);
     frame_assert_state(frame);

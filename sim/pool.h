@@ -27,6 +27,7 @@
 
 #include <pthread.h>
 
+#include "sim/dirty_list.h"
 #include "sim/worker.h"
 #include "verify/page.h"
 
@@ -62,6 +63,7 @@ struct frame {
     const void *writer;    /* WRITING: who claimed it, only to be compared */
     uint8_t *bytes;        /* PAGE_BYTES, aligned */
     struct frame *hash_next;
+    struct dirty_place dirty; /* where dirty pages are listed */
     struct wait_list waiters; /* for READING, WRITING or FORMATTING to end */
 };
 
@@ -85,8 +87,10 @@ struct pool {
     size_t free_target, free_low;   /* of the lazy writer, in frames */
     _Atomic(struct task *) cleaner; /* the lazy writer, or NULL */
     struct frame *system_free_list;
-    struct wait_list frame_waiters; /* for any frame to become evictable */
-    _Atomic size_t waiting;         /* tasks in frame_waiters */
+    struct wait_list frame_waiters;  /* for any frame to become evictable */
+    _Atomic size_t waiting;          /* tasks in frame_waiters */
+    struct dirty_list **dirty_lists; /* by file uid; NULL: not listed */
+    unsigned dirty_lists_count;
 };
 
 /* Pages that one of `scans` scans may have outstanding, so that all together hold at most a part of
@@ -173,6 +177,12 @@ enum pool_age {
 enum pool_age pool_age(struct pool *pool, size_t index, bool failed_too, uint64_t *key);
 /* Free the frame if it still has this page, clean and cold; true if so. */
 bool pool_free_cold(struct pool *pool, struct frame *frame, uint64_t key);
+/* List the dirty pages of this file there.  Before a worker runs; the list outlives the pool. */
+int pool_list_dirty(struct pool *pool, uint16_t file_uid, struct dirty_list *list)
+    __attribute__((warn_unused_result));
+/* Whoever was changing a page at the call has ended that change: pages whose log record was
+ * appended before it are dirty now, or claimed. */
+void pool_changes_end(struct pool *pool);
 /* The task that is woken when frames are short; NULL: nobody. */
 void pool_set_cleaner(struct pool *pool, struct task *cleaner);
 

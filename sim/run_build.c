@@ -442,8 +442,11 @@ static int database_make(struct run *run, struct database *database)
                    (size_t)settings->log_bytes_max);
     database->wal.on_error = run_log_error;
     database->wal.context = run;
-    atomic_store(&database->last_checkpoint_ns, clock_now_ns(run->clock));
-    return 0;
+    uint64_t now_ns = clock_now_ns(run->clock);
+    atomic_store(&database->last_checkpoint_ns, now_ns);
+    if (settings->target_recovery_ns == 0)
+        return 0;
+    return database_target_recovery(database, (uint64_t)settings->target_recovery_ns, now_ns);
 }
 
 /* For the difference at the end. */
@@ -646,6 +649,8 @@ void run_destroy(struct run *run)
         struct database *database = &run->databases[i];
         wal_free(&database->wal);
         checkpoint_desk_free(&database->desk);
+        if (database->indirect)
+            dirty_list_free(&database->dirty);
         for (unsigned j = 0; j < database->file_count; j++)
             data_file_free(&database->files[j]);
         free(database->files);

@@ -73,6 +73,7 @@ static void sim_small(struct sim *sim, uint64_t seed, bool write_through)
         .with_faults = true,
         .signal = &flag,
         .settings = {{"CONFIG", "WriteThrough", write_through ? "TRUE" : "FALSE"},
+                     {"CONFIG", "TargetRecoveryTime", write_through ? "50ms" : "0"},
                      {"CONFIG", "RatedWarmUp", "50ms"},
                      {"CONFIG", "RatedDuration", "100ms"},
                      {"RandomUser", "UserCount", "6"},

@@ -146,6 +146,7 @@ static inline void drawn_make(struct drawn *d, uint64_t seed, uint64_t duration_
     drawn_users(d, &rng, sector_bytes);
     drawn_set(d, "CpuIdleUser", "PagesPerSecond", rng_range(&rng, 100, 3000));
     drawn_set(d, "CpuIdleUser", "DiskShare", rng_range(&rng, 0, 2000));
+    drawn_set(d, "CONFIG", "TargetRecoveryTime", (int64_t)rng_below(&rng, 3));
 }
 
 static inline void drawn_print(const struct drawn *d)

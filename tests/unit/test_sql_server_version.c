@@ -102,8 +102,13 @@ static const struct {
     const char *key, *value;
     int64_t stored;
 } own_values[] = {
-    {"GatherPages", "17", 17},   {"LogWrites", "5", 5},  {"LogBytes", "123K", 125952},
-    {"FreshLogByte", "0x00", 0}, {"VlfRule", "2012", 0}, {"CheckpointSlowMs", "33", 33000000},
+    {"GatherPages", "17", 17},
+    {"TargetRecoveryTime", "90", 90000000000},
+    {"LogWrites", "5", 5},
+    {"LogBytes", "123K", 125952},
+    {"FreshLogByte", "0x00", 0},
+    {"VlfRule", "2012", 0},
+    {"CheckpointSlowMs", "33", 33000000},
 };
 
 /* By its name in the table of keys: the table and the table of options agree. */
