@@ -17,6 +17,7 @@
 
 struct dbcc_user_settings {
     int64_t user_count, outstanding, read_pages, interval_ns;
+    bool snapshot;
 };
 
 struct dbcc_user {
@@ -51,6 +52,13 @@ static const struct opt dbcc_user_opts[] = {
      .unit = "pages",
      FIELD(read_pages),
      .help = "Most pages of one read; 64 are 512 KiB, SQL Server's largest."},
+    {.name = "Snapshot",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(snapshot),
+     .help = "A pass begins with a checkpoint and a sparse snapshot beside each data file, which "
+             "gets the old image of each page before it is overwritten; what is checked is the "
+             "snapshot. FALSE: the files as they are (WITH TABLOCK)."},
     {.name = "Interval",
      .type = OPT_SECONDS,
      .def = "0",
@@ -115,7 +123,7 @@ static void dbcc_user_next(void *state, const struct pattern_view *view, struct 
         return;
     }
     user->passed = true;
-    *out = (struct op){.kind = OP_CHECKDB};
+    *out = (struct op){.kind = OP_CHECKDB, .snapshot = s->snapshot};
 }
 
 static struct pattern_reads dbcc_user_reads(const void *settings)
@@ -123,7 +131,8 @@ static struct pattern_reads dbcc_user_reads(const void *settings)
     const struct dbcc_user_settings *s = settings;
 
     return (struct pattern_reads){.outstanding = (unsigned)s->outstanding,
-                                  .pages = (unsigned)s->read_pages};
+                                  .pages = (unsigned)s->read_pages,
+                                  .snapshots = s->snapshot};
 }
 
 const struct pattern pattern_dbcc_user = {

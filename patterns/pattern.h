@@ -59,6 +59,7 @@ struct op {
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     bool log_only; /* OP_BACKUP */
     int64_t think_ns;
+    bool snapshot;     /* OP_CHECKDB: of snapshots of the data files */
     bool on_disk;      /* OP_FRAME_CHECK: read it again instead */
     bool until_called; /* OP_THINK: also ends when what the pattern serves calls for it */
     int64_t compute_cycles;
@@ -101,6 +102,7 @@ struct pattern_rate {
 struct pattern_reads {
     unsigned outstanding; /* requests that one actor keeps under way */
     unsigned pages;       /* most of one request */
+    bool snapshots;       /* of data files that are snapshots of the moment when it began */
 };
 
 struct pattern {

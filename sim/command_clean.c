@@ -100,6 +100,13 @@ static bool read_result(struct cleaning *c)
     return ours;
 }
 
+/* A snapshot is there only where a run was killed. */
+static void list_row(struct cleaning *c, const struct ledger_file *row)
+{
+    if (row->kind != FILE_KIND_SNAPSHOT || access(row->path, F_OK) == 0)
+        list_add(&c->paths, &c->path_count, row->path);
+}
+
 /* The ledger comes first: it has every path byte for byte, where JSON has only UTF-8, and a run
  * that was killed left nothing else. */
 static bool read_ledger(struct cleaning *c)
@@ -114,7 +121,7 @@ static bool read_ledger(struct cleaning *c)
     const struct ledger_header *header = ledger_header_of(ledger);
     memcpy(c->run_id, header->run_id, sizeof c->run_id);
     for (uint32_t i = 1; i <= header->file_count; i++)
-        list_add(&c->paths, &c->path_count, ledger_file_at(ledger, (uint16_t)i)->path);
+        list_row(c, ledger_file_at(ledger, (uint16_t)i));
     ledger_close(ledger, false);
     return true;
 }

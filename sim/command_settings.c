@@ -315,6 +315,8 @@ int run_setup_check_paths(const struct run_setup *setup)
     unsigned problems = 0;
     for (unsigned i = 0; i < setup->plan.file_count; i++)
         problems += check_path(setup, setup->plan.files[i].path);
+    for (unsigned i = 0; i < setup->plan.snapshot_count; i++)
+        problems += check_path(setup, setup->plan.snapshots[i].path);
     if (problems == 0)
         problems = check_same_files(&setup->plan);
     return problems ? EXIT_CODE_USAGE : 0;

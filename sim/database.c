@@ -26,12 +26,18 @@ int data_file_init(struct data_file *file, struct database *database, unsigned i
     return file->syspages ? 0 : -ENOMEM;
 }
 
-void data_file_free(struct data_file *file)
+void syspages_forget(struct data_file *file)
 {
     for (size_t i = 0; i < file->syspage_count; i++) {
         free(file->syspages[i].acked);
         free(file->syspages[i].issued);
     }
+    file->syspage_count = 0;
+}
+
+void data_file_free(struct data_file *file)
+{
+    syspages_forget(file);
     if (file->database)
         pthread_mutex_destroy(&file->lock);
     free(file->syspages);
@@ -70,7 +76,7 @@ static void image_build(struct data_file *file, enum syspage_kind kind, uint32_t
         syspage_build_map(image, kind, page_no, file->file.mark.file_id);
 }
 
-static struct syspage *create_locked(struct data_file *file, uint32_t page_no)
+static struct syspage *place_locked(struct data_file *file, uint32_t page_no)
 {
     enum syspage_kind kind = syspage_kind(page_no, file->primary);
     assert(kind != SYSPAGE_NONE && kind != SYSPAGE_RESERVED);
@@ -83,13 +89,27 @@ static struct syspage *create_locked(struct data_file *file, uint32_t page_no)
     memset(page, 0, sizeof *page);
     page->page_no = page_no;
     page->kind = kind;
-    page->frame =
-        pool_add_system(file->database->pool, page_key(file->file.mark.file_uid, page_no));
-    image_build(file, kind, page_no, page->frame->bytes);
     page->issued = calloc(1, PAGE_BYTES);
     page->acked = calloc(1, PAGE_BYTES);
     assert(page->issued && page->acked); /* once a system page, at its creation */
     return page;
+}
+
+static struct syspage *create_locked(struct data_file *file, uint32_t page_no)
+{
+    struct syspage *page = place_locked(file, page_no);
+    page->frame =
+        pool_add_system(file->database->pool, page_key(file->file.mark.file_uid, page_no));
+    image_build(file, page->kind, page_no, page->frame->bytes);
+    return page;
+}
+
+void syspage_place(struct data_file *file, uint32_t page_no)
+{
+    pthread_mutex_lock(&file->lock);
+    if (!find_locked(file, page_no))
+        place_locked(file, page_no);
+    pthread_mutex_unlock(&file->lock);
 }
 
 struct frame *syspage_frame(struct data_file *file, uint32_t page_no)

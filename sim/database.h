@@ -19,6 +19,7 @@
 
 #define DATABASE_NAME_MAX 32
 #define BOOT_PAGE         9
+#define DATABASE_ID_FIRST 5 /* 1 to 4 are SQL Server's system databases */
 
 /* Who uses a data file at present, by epochs: database_use.h. */
 struct file_users {
@@ -47,8 +48,17 @@ struct syspage {
     bool older_issued; /* one before `issued` failed and may be on the device, too: not held */
 };
 
+struct gather;
+struct snapshot;
+
 struct data_file {
     struct file file;
+    /* A snapshot of that file (snapshot.h): its pages carry that file's identity; or NULL. */
+    struct data_file *snapshot_of;
+    struct snapshot *snapshot; /* of this file, whether in use or not; or NULL */
+    /* Asked before images go out (writeback.h); true: it keeps the gather and sends it later. NULL:
+     * nobody is asked. */
+    bool (*before_write)(struct gather *gather);
     unsigned index; /* in the run's data files: what patterns see */
     struct database *database;
     /* What it may grow to: ledger, frames and tables are made for that.  Before data_file_init;
@@ -87,6 +97,12 @@ struct database {
     struct size_rights sizes;        /* database_use.h */
 };
 
+/* What the stamps of its pages say. */
+static inline const struct file_mark *data_file_identity(const struct data_file *file)
+{
+    return file->snapshot_of ? &file->snapshot_of->file.mark : &file->file.mark;
+}
+
 int data_file_init(struct data_file *file, struct database *database, unsigned index, bool primary);
 void data_file_free(struct data_file *file);
 /* Number of system pages a file of this size has. */
@@ -110,5 +126,8 @@ void syspage_images_copy(struct data_file *file, uint32_t page_no, struct syspag
 /* Called by the writeback: image is going out / the newest image was acknowledged. */
 void syspage_issued(struct data_file *file, uint32_t page_no, const uint8_t *image);
 void syspage_acked(struct data_file *file, uint32_t page_no);
+/* For a snapshot: there is such a page, it has no frame; none of them is left. */
+void syspage_place(struct data_file *file, uint32_t page_no);
+void syspages_forget(struct data_file *file);
 
 #endif

@@ -1,12 +1,17 @@
 /*
  * dbcc_check.c - OP_CHECKDB: one thread's part of a pass of DBCC CHECKDB.
  *
- *   JOIN (the first one opens the pass) -> READ page sets, many requests under way, each page
- *   judged by the ledger -> LEAVE (the last one closes the pass) -> wait for the others -> done
+ *   JOIN (the first one opens the pass: no shrinking, CHECKPOINT, snapshots begin) -> READ page
+ *   sets, many requests under way, each page judged by the ledger -> LEAVE (the last one closes the
+ *   pass: snapshots end) -> wait for the others -> done
  *
  * Reads go past the pool, up to 64 pages each, as many under way as the settings say, across the
- * ends of page sets: DBCC means to saturate the disk.  A page that was being written is read again
- * alone, a few times; what stays busy is left to the final audit.
+ * ends of page sets: DBCC means to saturate the disk.
+ *
+ * With snapshots each page is read where it stands (snapshot.h), so what is checked is the database
+ * of one moment, whatever users do meanwhile.  A page that is being written at that moment is
+ * waited for.  Without, a page that was being written is read again alone, a few times; what stays
+ * busy is left to the final audit.
  *
  * What it does not do: look into the pool, or check what pages say of each other.
  */
@@ -19,20 +24,67 @@
 #include "sim/actor.h"
 #include "sim/page_fault.h"
 
-#define OVERLAP_TRIES 3
-#define BUFFER_ALIGN  4096
+#define OVERLAP_TRIES   3
+#define SNAPSHOT_TRIES  1000 /* for a write that was under way when the snapshot began */
+#define SNAPSHOT_PAUSE  NS_PER_MS
+#define SUSPECT_REST_NS NS_PER_S /* a full disk is still full a moment later */
+#define BUFFER_ALIGN    4096
 
 static enum task_result join(struct actor *actor);
 static enum task_result open_pass(struct actor *actor);
+static enum task_result wait_checkpoint(struct actor *actor);
 static enum task_result begin(struct actor *actor);
 static enum task_result read_sets(struct actor *actor);
 static enum task_result leave(struct actor *actor);
+static enum task_result close_pass(struct actor *actor);
 static enum task_result wait_for_others(struct actor *actor);
 
 static bool is_over(const struct actor *actor)
 {
     const struct run *run = actor->run;
     return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
+}
+
+/* ---- where pages stand ---- */
+
+static const struct snapshot *snapshot_of(const struct dbcc_check *check,
+                                          const struct data_file *source)
+{
+    return check->pass->snapshot ? source->snapshot : NULL;
+}
+
+static enum snapshot_place place_of(const struct dbcc_check *check, const struct data_file *source,
+                                    uint32_t page_no)
+{
+    const struct snapshot *snapshot = snapshot_of(check, source);
+    return snapshot ? snapshot_place_of(snapshot, page_no) : SNAPSHOT_SOURCE;
+}
+
+/* Was the image that was read from the source the snapshot's?  (snapshot.h) */
+static bool has_moved(const struct dbcc_request *r, const struct data_file *read, uint32_t page_no)
+{
+    return read == r->source && place_of(r->check, r->source, page_no) != SNAPSHOT_SOURCE;
+}
+
+/* Pages at the start of the set that stand nowhere are left out. */
+static void set_skip(struct dbcc_check *check)
+{
+    struct dbcc_set *set = &check->set;
+    while (set->page_count && place_of(check, set->file, set->first_page) == SNAPSHOT_NONE) {
+        set->first_page++;
+        set->page_count--;
+    }
+}
+
+/* Pages that stand together at the start of the set, as many as go into a request. */
+static unsigned set_run(const struct dbcc_check *check, enum snapshot_place place)
+{
+    const struct dbcc_set *set = &check->set;
+    unsigned most = set->page_count < check->request_pages ? set->page_count : check->request_pages;
+    unsigned count = 1;
+    while (count < most && place_of(check, set->file, set->first_page + count) == place)
+        count++;
+    return count;
 }
 
 /* ---- one request ---- */
@@ -49,16 +101,20 @@ static uint8_t *page_bytes(const struct dbcc_request *r, unsigned index)
     return r->buffer + (size_t)index * PAGE_BYTES;
 }
 
-/* Of the pages of the set as many as go into a request. */
-static void request_fill(struct dbcc_check *check, struct dbcc_request *r)
+/* False: the page moved away from the snapshot's reach this moment. */
+static bool request_fill(struct dbcc_check *check, struct dbcc_request *r)
 {
     struct dbcc_set *set = &check->set;
-    unsigned most = check->request_pages;
-    r->file = set->file;
+    enum snapshot_place place = place_of(check, set->file, set->first_page);
+    if (place == SNAPSHOT_NONE)
+        return false;
+    r->source = set->file;
+    r->file = place == SNAPSHOT_HERE ? &set->file->snapshot->file : set->file;
     r->first_page = set->first_page;
-    r->count = set->page_count < most ? set->page_count : most;
+    r->count = set_run(check, place);
     set->first_page += r->count;
     set->page_count -= r->count;
+    return true;
 }
 
 static void request_send(struct dbcc_check *check, struct dbcc_request *r)
@@ -96,11 +152,18 @@ static void page_right(struct dbcc_check *check)
     relaxed_add(&check->actor->task.worker->stats.counters.dbcc_pages, 1);
 }
 
-static void page_alone(struct dbcc_check *check, struct dbcc_request *r)
+/* Read the page at index by itself, where it stands now.  True: it stands nowhere. */
+static bool page_alone(struct dbcc_check *check, struct dbcc_request *r)
 {
+    uint32_t page_no = r->first_page + r->index;
+    enum snapshot_place place = place_of(check, r->source, page_no);
     check->judging = r;
-    page_read_start(&check->actor->reader, r->file, r->first_page + r->index,
-                    page_bytes(r, r->index), STREAM_dbcc_read);
+    if (place == SNAPSHOT_NONE)
+        return true;
+    struct data_file *file = place == SNAPSHOT_HERE ? &r->source->snapshot->file : r->source;
+    page_read_start(&check->actor->reader, file, page_no, page_bytes(r, r->index),
+                    STREAM_dbcc_read);
+    return false;
 }
 
 /* The page at index.  False: it is with the reader now. */
@@ -109,13 +172,13 @@ static bool page_step(struct dbcc_check *check, struct dbcc_request *r)
     struct page_reader *reader = &check->actor->reader;
     uint32_t page_no = r->first_page + r->index;
     uint8_t *image = page_bytes(r, r->index);
-    check->again = OVERLAP_TRIES;
-    if (r->req.result) { /* the request as a whole says nothing about its pages */
-        page_alone(check, r);
-        return false;
-    }
+    check->again = snapshot_of(check, r->source) ? SNAPSHOT_TRIES : OVERLAP_TRIES;
+    if (r->req.result) /* the request as a whole says nothing about its pages */
+        return page_alone(check, r);
     switch (page_judge(reader, r->file, page_no, image, r->before[r->index])) {
     case PAGE_JUDGED_RIGHT:
+        if (has_moved(r, r->file, page_no))
+            return page_alone(check, r);
         page_right(check);
         return true;
     case PAGE_JUDGED_WRONG:
@@ -124,10 +187,9 @@ static bool page_step(struct dbcc_check *check, struct dbcc_request *r)
                            r->before[r->index], 0);
         return false;
     case PAGE_NOT_JUDGED:
-        page_alone(check, r);
         break;
     }
-    return false;
+    return page_alone(check, r);
 }
 
 static void request_finish(struct dbcc_check *check, struct dbcc_request *r)
@@ -152,26 +214,55 @@ static bool request_judge(struct dbcc_check *check, struct dbcc_request *r)
     return true;
 }
 
+/* It was being written.  True: it is left to the final audit. */
+static bool page_again(struct dbcc_check *check, struct dbcc_request *r)
+{
+    if (check->again-- == 0)
+        return true;
+    uint32_t page_no = r->first_page + r->index;
+    if (!snapshot_of(check, r->source) || place_of(check, r->source, page_no) != SNAPSHOT_SOURCE)
+        return page_alone(check, r);
+    check->again_ns = clock_now_ns(check->actor->run->clock) + SNAPSHOT_PAUSE;
+    task_sleep_until(&check->actor->task, check->again_ns);
+    return false;
+}
+
+/* True: the reader has no more to do with the page at index. */
+static bool reader_result(struct dbcc_check *check, struct dbcc_request *r)
+{
+    struct page_reader *reader = &check->actor->reader;
+    switch (page_read_step(reader)) {
+    case PAGE_READ_WAIT:
+        return false;
+    case PAGE_READ_OVERLAPPED:
+        return page_again(check, r);
+    case PAGE_READ_WRONG:
+        r->unreadable = true;
+        return true;
+    case PAGE_READ_RIGHT:
+        break;
+    }
+    if (has_moved(r, reader->file, reader->page_no))
+        return page_alone(check, r);
+    page_right(check);
+    return true;
+}
+
 /* False: the reader waits. */
 static bool reader_step(struct dbcc_check *check)
 {
     struct dbcc_request *r = check->judging;
-    switch (page_read_step(&check->actor->reader)) {
-    case PAGE_READ_WAIT:
-        return false;
-    case PAGE_READ_OVERLAPPED:
-        if (check->again-- > 0) {
-            page_alone(check, r);
-            return false;
-        }
-        break;
-    case PAGE_READ_WRONG:
-        r->unreadable = true;
-        break;
-    case PAGE_READ_RIGHT:
-        page_right(check);
-        break;
+    bool settled = false;
+    if (!check->again_ns) {
+        settled = reader_result(check, r);
+    } else if (clock_now_ns(check->actor->run->clock) >= check->again_ns) {
+        check->again_ns = 0;
+        settled = page_alone(check, r);
+    } else {
+        task_sleep_until(&check->actor->task, check->again_ns);
     }
+    if (!settled)
+        return false;
     r->index++;
     check->judging = NULL;
     return true;
@@ -211,14 +302,49 @@ static enum task_result join(struct actor *actor)
     return actor_go(actor, begin);
 }
 
+/* Has the database snapshots, and is the pass to use them? */
+static bool on_snapshot(const struct actor *actor)
+{
+    const struct database *database = actor->dbcc->pass->database;
+    return actor->op.snapshot && database->files[0].snapshot && !is_over(actor);
+}
+
 /* No file of it shrinks while the pass lasts, so what a page set names exists. */
 static enum task_result open_pass(struct actor *actor)
 {
-    struct dbcc_check *check = actor->dbcc;
+    struct dbcc_pass *pass = actor->dbcc->pass;
     actor->execute = open_pass;
-    if (!shrink_forbid(check->pass->database, &actor->task))
+    if (!shrink_forbid(pass->database, &actor->task))
         return TASK_PARK;
-    dbcc_pass_opened(check->pass);
+    if (on_snapshot(actor)) {
+        pass->ticket = checkpoint_ask(pass->database);
+        return actor_go(actor, wait_checkpoint);
+    }
+    dbcc_pass_opened(pass, false);
+    return actor_go(actor, begin);
+}
+
+/* A database that has stopped needs no snapshot: the run stops. */
+static enum task_result wait_checkpoint(struct actor *actor)
+{
+    struct dbcc_pass *pass = actor->dbcc->pass;
+    struct database *database = pass->database;
+    actor->execute = wait_checkpoint;
+    switch (checkpoint_wait(database, pass->ticket, &actor->task)) {
+    case CHECKPOINT_PENDING:
+        return TASK_PARK;
+    case CHECKPOINT_FAILED:
+        dbcc_pass_opened(pass, false);
+        return actor_go(actor, begin);
+    case CHECKPOINT_SERVED:
+        break;
+    }
+    for (unsigned i = 0; i < database->file_count; i++) {
+        int error = snapshot_begin(database->files[i].snapshot);
+        if (error)
+            snapshot_fail(database->files[i].snapshot, error);
+    }
+    dbcc_pass_opened(pass, true);
     return actor_go(actor, begin);
 }
 
@@ -227,19 +353,22 @@ static enum task_result begin(struct actor *actor)
     struct dbcc_check *check = actor->dbcc;
     check->number = check->pass->number; /* stays while this thread is in it */
     check->set = (struct dbcc_set){0};
-    check->early = false;
+    check->early = check->suspect = false;
     return actor_go(actor, read_sets);
 }
 
 /* Are there pages to read? */
 static bool set_ready(struct dbcc_check *check)
 {
-    if (check->set.page_count == 0 && !dbcc_pass_take(check->pass, &check->set))
-        return false;
-    if (!is_over(check->actor))
-        return true;
-    check->early = true;
-    return false;
+    set_skip(check);
+    while (check->set.page_count == 0) {
+        if (!dbcc_pass_take(check->pass, &check->set))
+            return false;
+        set_skip(check);
+    }
+    check->suspect = dbcc_pass_is_suspect(check->pass);
+    check->early = check->suspect || is_over(check->actor);
+    return !check->early;
 }
 
 static void send_more(struct dbcc_check *check)
@@ -248,9 +377,10 @@ static void send_more(struct dbcc_check *check)
         struct dbcc_request *r = &check->requests[i];
         if (r->busy)
             continue;
-        if (!set_ready(check))
-            return;
-        request_fill(check, r);
+        do {
+            if (!set_ready(check))
+                return;
+        } while (!request_fill(check, r));
         request_send(check, r);
     }
 }
@@ -264,22 +394,58 @@ static enum task_result read_sets(struct actor *actor)
     return check->busy ? TASK_PARK : actor_go(actor, leave);
 }
 
+/* ---- its end ---- */
+
 static enum task_result leave(struct actor *actor)
 {
     struct dbcc_check *check = actor->dbcc;
-    if (!dbcc_pass_leave(check->pass, check->early))
-        return actor_go(actor, wait_for_others);
-    shrink_allow(check->pass->database);
-    if (dbcc_pass_closed(check->pass))
+    check->closing = 0;
+    bool last = dbcc_pass_leave(check->pass, check->early);
+    return actor_go(actor, last ? close_pass : wait_for_others);
+}
+
+static enum task_result rest_step(struct actor *actor)
+{
+    bool over = is_over(actor) || clock_now_ns(actor->run->clock) >= actor->think_until_ns;
+    actor->execute = rest_step;
+    atomic_store(&actor->sleeping, !over);
+    if (over)
+        return TASK_DONE;
+    task_sleep_until(&actor->task, actor->think_until_ns);
+    return TASK_PARK;
+}
+
+static enum task_result rest(struct actor *actor)
+{
+    if (!actor->dbcc->suspect)
+        return TASK_DONE;
+    actor->think_until_ns = clock_now_ns(actor->run->clock) + SUSPECT_REST_NS;
+    return rest_step(actor);
+}
+
+static enum task_result close_pass(struct actor *actor)
+{
+    struct dbcc_check *check = actor->dbcc;
+    struct dbcc_pass *pass = check->pass;
+    struct database *database = pass->database;
+    actor->execute = close_pass;
+    while (pass->snapshot && check->closing < database->file_count) {
+        if (!snapshot_end(database->files[check->closing].snapshot, &actor->task))
+            return TASK_PARK;
+        check->closing++;
+    }
+    shrink_allow(database);
+    if (dbcc_pass_closed(pass))
         relaxed_add(&actor->task.worker->stats.counters.dbcc_passes, 1);
-    return TASK_DONE;
+    return rest(actor);
 }
 
 static enum task_result wait_for_others(struct actor *actor)
 {
     struct dbcc_check *check = actor->dbcc;
     actor->execute = wait_for_others;
-    return dbcc_pass_is_over(check->pass, check->number, &actor->task) ? TASK_DONE : TASK_PARK;
+    bool over = dbcc_pass_is_over(check->pass, check->number, &actor->task);
+    return over ? rest(actor) : TASK_PARK;
 }
 
 enum task_result dbcc_check_begin(struct actor *actor)

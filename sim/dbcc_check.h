@@ -9,6 +9,7 @@
 #include "patterns/pattern.h"
 #include "sim/dbcc_pass.h"
 #include "sim/page_read.h"
+#include "sim/snapshot.h"
 
 struct dbcc_check;
 
@@ -17,8 +18,9 @@ struct dbcc_request {
     struct dbcc_check *check;
     struct io_req req;
     bool busy, in_flight;
-    bool unreadable; /* a page of a request that failed as a whole failed alone, too */
-    struct data_file *file;
+    bool unreadable;          /* a page of a request that failed as a whole failed alone, too */
+    struct data_file *source; /* whose pages they are */
+    struct data_file *file;   /* that is read: the source, or its snapshot */
     uint32_t first_page;
     unsigned count, index; /* index: page being judged */
     uint64_t serial;
@@ -33,8 +35,11 @@ struct dbcc_check {
     uint64_t number;              /* of the pass that this thread is in */
     struct dbcc_set set;          /* what is left of its page set */
     bool early;                   /* it left pages unread */
+    bool suspect;                 /* ... because of the snapshot */
+    unsigned closing;             /* of the database's files: its snapshot is being given up */
     unsigned busy;                /* requests */
     unsigned again;               /* tries left for an overlapped page */
+    uint64_t again_ns;            /* the next one is due then; 0 = none */
     struct dbcc_request *judging; /* its page is with the reader */
     unsigned request_count, request_pages;
     struct dbcc_request *requests;

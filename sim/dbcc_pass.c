@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "sim/snapshot.h"
+
 struct dbcc_pass *dbcc_pass_create(struct run *run)
 {
     struct dbcc_pass *pass = calloc(1, sizeof *pass);
@@ -72,9 +74,19 @@ enum dbcc_join dbcc_pass_join(struct dbcc_pass *pass, unsigned read_pages, struc
     return joined;
 }
 
-void dbcc_pass_opened(struct dbcc_pass *pass)
+bool dbcc_pass_is_suspect(const struct dbcc_pass *pass)
+{
+    const struct database *database = pass->database;
+    for (unsigned i = 0; pass->snapshot && i < database->file_count; i++)
+        if (snapshot_is_suspect(database->files[i].snapshot))
+            return true;
+    return false;
+}
+
+void dbcc_pass_opened(struct dbcc_pass *pass, bool snapshot)
 {
     pthread_mutex_lock(&pass->lock);
+    pass->snapshot = snapshot;
     assert(pass->state == DBCC_OPENING);
     pass->state = DBCC_RUNNING;
     wait_list_wake_all(&pass->waiters);
@@ -88,7 +100,7 @@ static bool take_locked(struct dbcc_pass *pass, struct dbcc_set *out)
     struct database *database = pass->database;
     while (pass->file < database->file_count) {
         struct data_file *file = &database->files[pass->file];
-        uint32_t size = file->file.size_pages;
+        uint32_t size = pass->snapshot ? file->snapshot->size_pages : file->file.size_pages;
         if (pass->page < size) {
             uint32_t left = size - pass->page;
             uint32_t count = left < pass->set_pages ? left : pass->set_pages;

@@ -36,6 +36,8 @@ struct dbcc_pass {
     bool complete;    /* so far no thread left early */
     struct wait_list waiters;
     struct database *database; /* of the present pass */
+    bool snapshot;             /* it checks snapshots of the files */
+    uint64_t ticket;           /* its checkpoint */
     unsigned database_next;
     unsigned file; /* the next page set begins here */
     uint32_t page, set_pages;
@@ -51,7 +53,10 @@ enum dbcc_join {
     DBCC_JOIN_WAIT, /* it is being opened or closed: the task is woken */
 };
 enum dbcc_join dbcc_pass_join(struct dbcc_pass *pass, unsigned read_pages, struct task *task);
-void dbcc_pass_opened(struct dbcc_pass *pass);
+/* With snapshots of all files, or of none. */
+void dbcc_pass_opened(struct dbcc_pass *pass, bool snapshot);
+/* A snapshot can be believed no more: the pass is to end. */
+bool dbcc_pass_is_suspect(const struct dbcc_pass *pass);
 /* The next page set of the pass; false: none is left. */
 bool dbcc_pass_take(struct dbcc_pass *pass, struct dbcc_set *out);
 /* True: the caller was the last and closes it: dbcc_pass_closed.  early: with sets left. */

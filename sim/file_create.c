@@ -164,7 +164,7 @@ static int publish(struct building *b)
 
 static enum file_space space_of(const struct building *b)
 {
-    if (b->mark->kind != FILE_KIND_DATA)
+    if (b->mark->kind != FILE_KIND_DATA && b->mark->kind != FILE_KIND_SNAPSHOT)
         return FILE_SPACE_RESERVED;
     if (b->how->sparse)
         return FILE_SPACE_SPARSE;

@@ -65,10 +65,11 @@ static void expected_image(struct page_reader *reader)
         memcpy(reader->expected, reader->system_acked, PAGE_BYTES);
         return;
     }
+    const struct file_mark *mark = data_file_identity(file);
     struct page_identity identity = {
-        .file_uid = file->file.mark.file_uid,
-        .incarnation = file->file.mark.incarnation,
-        .file_id = file->file.mark.file_id,
+        .file_uid = mark->file_uid,
+        .incarnation = mark->incarnation,
+        .file_id = mark->file_id,
         .page_no = reader->page_no,
         .generation = reader->first_before.acked,
     };

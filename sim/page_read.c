@@ -42,11 +42,12 @@ void page_reader_free(struct page_reader *reader)
 struct expectation page_expectation(struct page_reader *reader, struct data_file *file,
                                     uint32_t page_no, struct ledger_view owed)
 {
+    const struct file_mark *identity = data_file_identity(file);
     struct expectation expect = {
         .run = &reader->run->identity,
-        .file_uid = file->file.mark.file_uid,
-        .incarnation = file->file.mark.incarnation,
-        .file_id = file->file.mark.file_id,
+        .file_uid = identity->file_uid,
+        .incarnation = identity->incarnation,
+        .file_id = identity->file_id,
         .page_no = page_no,
         .owed = owed,
         .created_by_us = file->file.created_by_us,

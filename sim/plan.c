@@ -535,6 +535,14 @@ static int plan_seed(struct planner *p)
     return 0;
 }
 
+static int add_snapshots(struct planner *p)
+{
+    int error = plan_add_snapshots(p->plan, p->profile, p->message);
+    if (error)
+        *p->exit_code = error == -ENOMEM ? EXIT_CODE_INCOMPLETE : EXIT_CODE_USAGE;
+    return error;
+}
+
 static void note_buffering(struct planner *p)
 {
     if (!p->settings->no_buffering)
@@ -578,6 +586,8 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
         error = refuse(&p, -ENOMEM, EXIT_CODE_INCOMPLETE, "no memory for the list of backup files");
     if (!error)
         error = check_space(&p);
+    if (!error)
+        error = add_snapshots(&p);
     note_buffering(&p);
     if (!error)
         note_all_pages(&p);
@@ -597,5 +607,8 @@ void plan_free(struct plan *plan)
 {
     plan_backups_free(plan);
     free(plan->files);
+    for (unsigned i = 0; i < plan->snapshot_count; i++)
+        free(plan->snapshots[i].path);
+    free(plan->snapshots);
     memset(plan, 0, sizeof *plan);
 }

@@ -91,9 +91,17 @@ struct plan_backup {
     uint64_t size_bytes;
 };
 
+/* The sparse file of a DBCC CHECKDB beside a data file; empty but for the time of a pass. */
+struct plan_snapshot {
+    char *path;
+    unsigned source; /* index of the data file */
+};
+
 struct plan {
     struct plan_file *files; /* data files before the log of each database, databases in order */
     unsigned file_count, database_count;
+    struct plan_snapshot *snapshots;
+    unsigned snapshot_count;
     size_t pool_bytes;
     struct plan_backup *backups; /* full backups before log backups of each database */
     unsigned backup_count;
@@ -119,6 +127,10 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
                  char message[PLAN_MESSAGE_MAX], int *exit_code)
     __attribute__((warn_unused_result));
 void plan_free(struct plan *plan);
+/* The snapshots that a DBCC of the profile will want; part of plan_make.  -ENOMEM, or -ENAMETOOLONG
+ * with message. */
+int plan_add_snapshots(struct plan *plan, const struct profile *profile,
+                       char message[PLAN_MESSAGE_MAX]) __attribute__((warn_unused_result));
 
 /* plan_backup.c: the files of [BackupUser] for the files of the plan. 0 or -ENOMEM. */
 int plan_backups(struct plan *plan, const struct profile *profile)

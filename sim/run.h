@@ -123,6 +123,7 @@ struct run {
     struct seconds *seconds; /* of each worker; NULL without a rated part */
     struct arrivals **arrivals; /* of actors that are not freed yet */
     unsigned arrivals_count, arrivals_made;
+    struct snapshots *snapshots;    /* of data files, for DBCC; NULL: none */
     struct dbcc_pass *dbcc;         /* of all DbccUsers; NULL: there is none */
     bool audited;                   /* the final audit was complete */
     char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */

@@ -22,9 +22,8 @@
 #include "sim/run_errors.h"
 #include "sim/run_slots.h"
 #include "sim/run_watch.h"
+#include "sim/snapshot.h"
 #include "verify/checksum.h"
-
-#define DATABASE_ID_FIRST 5 /* 1 to 4 are SQL Server's system databases */
 
 static int fail(struct run *run, int exit_code, int error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -44,6 +43,9 @@ struct data_file *run_file_by_uid(const struct run *run, uint16_t uid)
     for (unsigned i = 0; i < run->file_count; i++)
         if (run->files[i]->file.mark.file_uid == uid)
             return run->files[i];
+    for (unsigned i = 0; run->snapshots && i < run->snapshots->count; i++)
+        if (run->snapshots->list[i].file.file.mark.file_uid == uid)
+            return &run->snapshots->list[i].file;
     return NULL;
 }
 
@@ -289,6 +291,29 @@ static uint16_t file_id_of(const struct database *database, bool is_log)
     return (uint16_t)(database->file_count ? database->file_count + 2 : 1);
 }
 
+/* Refused for what stands there, or for want of something? */
+static int file_refused(struct run *run, int error)
+{
+    bool path_bad = error == -EEXIST || error == -EBUSY || error == -EACCES || error == -EPERM;
+    run->exit_code = path_bad ? EXIT_CODE_USAGE : EXIT_CODE_INCOMPLETE;
+    return error;
+}
+
+/* What each file of a run gets when it exists. */
+static int file_made(struct run *run, struct file *file)
+{
+    io_account_init(&file->target.account,
+                    (uint32_t)((uint64_t)run->settings->target_io_duration_ns / NS_PER_MS),
+                    outstanding_max(run));
+    if (run->message[0])
+        run_say(run, "%s", run->message);
+    run->message[0] = 0;
+    int error = run_attach(run, &file->target);
+    return error ? fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the I/O engine refuses the file: %s",
+                        file->path, strerror(-error))
+                 : 0;
+}
+
 static int file_make(struct run *run, unsigned index)
 {
     const struct plan_file *planned = &run->config.plan->files[index];
@@ -322,15 +347,9 @@ static int file_make(struct run *run, unsigned index)
     int error = file_create(file, &how, &mark, pages, run->message);
     if (error == -EINTR)
         return fail_interrupted(run);
-    if (error) {
-        bool path_bad = error == -EEXIST || error == -EBUSY || error == -EACCES || error == -EPERM;
-        run->exit_code = path_bad ? EXIT_CODE_USAGE : EXIT_CODE_INCOMPLETE;
-        return error;
-    }
+    if (error)
+        return file_refused(run, error);
     run->files_made = index + 1;
-    io_account_init(&file->target.account,
-                    (uint32_t)((uint64_t)run->settings->target_io_duration_ns / NS_PER_MS),
-                    outstanding_max(run));
     if (!planned->is_log) {
         data->sparse = planned->sparse;
         data->capacity_pages = (uint32_t)(plan_file_capacity(planned) / PAGE_BYTES);
@@ -338,13 +357,14 @@ static int file_make(struct run *run, unsigned index)
     }
     database->file_count += !planned->is_log;
     database->log_count += planned->is_log;
-    if (run->message[0])
-        run_say(run, "%s", run->message);
-    run->message[0] = 0;
-    error = run_attach(run, &file->target);
-    return error ? fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the I/O engine refuses the file: %s",
-                        planned->path, strerror(-error))
-                 : 0;
+    return file_made(run, file);
+}
+
+/* Behind the others: they have the uids that follow. */
+static int snapshots_make(struct run *run)
+{
+    int error = snapshots_create(run, file_made);
+    return error && !run->exit_code ? file_refused(run, error) : error;
 }
 
 /* A file of the plan that was made: uids are in the order of the plan. */
@@ -357,10 +377,23 @@ static const struct file *planned_file(const struct run *run, unsigned index)
     return &database->logs[index + 1 - database->logs[0].mark.file_uid];
 }
 
+static struct ledger_file_spec snapshot_spec(const struct data_file *snapshot)
+{
+    return (struct ledger_file_spec){
+        .incarnation = snapshot->file.mark.incarnation,
+        .file_id = snapshot->file.mark.file_id,
+        .database_id = snapshot->file.mark.database_id,
+        .kind = FILE_KIND_SNAPSHOT,
+        .capacity_pages = snapshot->capacity_pages,
+        .path = snapshot->file.path,
+    };
+}
+
 static int ledger_make(struct run *run)
 {
     const struct plan *plan = run->config.plan;
-    unsigned count = plan->file_count + plan->backup_count;
+    unsigned others = plan->file_count + plan->backup_count;
+    unsigned count = others + plan->snapshot_count;
     struct ledger_file_spec *specs = calloc(count, sizeof *specs);
     char *path;
     if (!specs || asprintf(&path, "%s/" LEDGER_FILE_NAME, run->config.out_dir) < 0) {
@@ -382,6 +415,8 @@ static int ledger_make(struct run *run)
     }
     for (unsigned i = 0; i < plan->backup_count; i++)
         specs[plan->file_count + i] = backup_media_spec(run, i);
+    for (unsigned i = 0; i < plan->snapshot_count; i++)
+        specs[others + i] = snapshot_spec(&run->snapshots->list[i].file);
     uint8_t boot_id[16] = {0};
     if (!run->config.virtual_clock)
         boot_id_read(boot_id);
@@ -579,6 +614,8 @@ int run_create(struct run *run, const struct run_config *config)
     if (!error)
         error = backup_media_create(run);
     if (!error)
+        error = snapshots_make(run);
+    if (!error)
         error = drives_look(run);
     if (!error)
         error = ledger_make(run);
@@ -643,6 +680,7 @@ void run_destroy(struct run *run)
     seconds_drop(run);
     engines_free(run);
     dbcc_pass_free(run->dbcc);
+    snapshots_free(run);
     io_watch_free(&run->watch);
     io_gate_destroy(&run->gate);
     for (unsigned i = 0; i < run->database_count; i++) {

@@ -180,6 +180,10 @@ static int classify(struct verify_set *set, struct verify_file *file, const char
     if (error)
         return refuse(set, EXIT_CODE_INCOMPLETE, error, path, strerror(-error));
     int marked = file_mark_read(set->buffer, &mark);
+    if (marked == 0 && mark.kind == FILE_KIND_SNAPSHOT)
+        return refuse(set, EXIT_CODE_USAGE, -EINVAL, path,
+                      "a snapshot of a DBCC CHECKDB, left by a run that was killed: it holds pages "
+                      "as they once were and is worth nothing now; pagestorm clean removes it");
     if (marked == 0)
         return reopen_own(set, file, path);
     const struct page_header *header = page_header_of(set->buffer);
@@ -405,6 +409,16 @@ static bool killed_in_creation(const struct verify_set *set)
     return header->phase == LEDGER_PHASE_CREATING;
 }
 
+/* Snapshots stand behind the others in the table: what a killed run left of them is worth nothing.
+ */
+static size_t files_to_check(const struct verify_set *set)
+{
+    size_t count = ledger_header_of(set->ledger)->file_count;
+    while (count && ledger_file_at(set->ledger, (uint16_t)count)->kind == FILE_KIND_SNAPSHOT)
+        count--;
+    return count;
+}
+
 static int open_run_dir(struct verify_set *set, const char *path)
 {
     set->path = path;
@@ -413,7 +427,7 @@ static int open_run_dir(struct verify_set *set, const char *path)
         return error;
     if (killed_in_creation(set))
         return refuse_unfinished(set, "Remove them with `pagestorm clean` and run again");
-    size_t count = ledger_header_of(set->ledger)->file_count;
+    size_t count = files_to_check(set);
     const char **paths = calloc(count, sizeof *paths);
     if (!paths)
         return refuse(set, EXIT_CODE_INCOMPLETE, -ENOMEM, path, "no memory");

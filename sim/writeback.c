@@ -156,11 +156,12 @@ static void page_settled(struct gather *gather, unsigned index, bool ok)
     if (ok) {
         if (system)
             syspage_acked(file, page_no);
-        ledger_ack(database->ledger, uid, page_no, file->file.target.dsync, image->actor,
-                   session_seconds(gather));
+        bool durable = file->file.target.dsync || file->snapshot_of; /* which no cut survives */
+        ledger_ack(database->ledger, uid, page_no, durable, image->actor, session_seconds(gather));
     } else {
         ledger_fail(database->ledger, uid, page_no);
-        atomic_store(&database->in_doubt, true);
+        if (!file->snapshot_of)
+            atomic_store(&database->in_doubt, true);
     }
     if (!image->frame)
         return;
@@ -211,14 +212,14 @@ static void page_prepare(struct gather *gather, unsigned index)
     struct wal *wal = &file->database->wal;
     assert(lsn_is_zero(image->lsn) || wal_is_durable(wal, lsn_position(image->lsn)));
 
-    if (syspage_kind(page_no, file->primary) != SYSPAGE_NONE) {
-        if (!gather->retried) {
-            syspage_seal(image->bytes, image->lsn);
-            syspage_issued(file, page_no, image->bytes);
-        }
-    } else if (!gather->retried) {
+    bool system = syspage_kind(page_no, file->primary) != SYSPAGE_NONE;
+    bool as_read = file->snapshot_of != NULL;
+    if (!gather->retried && !as_read && system)
+        syspage_seal(image->bytes, image->lsn);
+    else if (!gather->retried && !as_read)
         page_seal(image->bytes, image->lsn, clock_realtime_ns(gather->worker->clock));
-    }
+    if (!gather->retried && system)
+        syspage_issued(file, page_no, image->bytes);
     struct ledger_view view = ledger_view(ledger, uid, page_no);
     if (view.acked > 0 && !view.seen)
         relaxed_add(&gather->worker->stats.counters.overwritten_unread, 1);
@@ -226,6 +227,13 @@ static void page_prepare(struct gather *gather, unsigned index)
 }
 
 void writeback_submit(struct gather *gather)
+{
+    struct data_file *file = gather->file;
+    if (!file->before_write || !file->before_write(gather))
+        writeback_send(gather);
+}
+
+void writeback_send(struct gather *gather)
 {
     struct file *file = &gather->file->file;
     uint64_t log_needed = 0;

@@ -9,6 +9,10 @@
  * System pages are written by the checkpoint alone (writeback_collect_all), which changes and
  * writes the boot page in one go.
  *
+ * Before anything of that, who must see the old image first may keep the gather back
+ * (data_file.before_write: a snapshot); its frames stay WRITING meanwhile.  Images of a snapshot
+ * are written as they were read.
+ *
  * After a failed write: one retry at once, then the next checkpoints write each page alone;
  * quarantined after three failures (pool.h).  Until a write succeeds the pages are indeterminate.
  *
@@ -46,6 +50,7 @@ struct gather {
     void (*done)(struct gather *gather); /* on the worker's thread */
     void *context;
     struct gather *next; /* the owner's list */
+    struct gather *held; /* of who keeps it back (before_write) */
     void (*on_error)(struct gather *gather,
                      bool final); /* each failed write; final: no retry left */
     struct run *run;              /* for on_error: opaque here */
@@ -84,5 +89,7 @@ enum collect writeback_collect_waiting(struct database *database, struct data_fi
                                        uint64_t *position, struct task *task);
 /* count, images, file, first_page, stream, worker and done are set. */
 void writeback_submit(struct gather *gather);
+/* For who kept a gather back (before_write): it goes now. */
+void writeback_send(struct gather *gather);
 
 #endif

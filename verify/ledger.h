@@ -181,6 +181,10 @@ void ledger_quarantine(struct ledger *ledger, uint16_t uid, uint32_t page_no);
 /* The page belongs to nobody now: not judged until it is written again.  Generations stay.  Not
  * while it is in flight. */
 void ledger_free(struct ledger *ledger, uint16_t uid, uint32_t page_no);
+/* The file was emptied, and what is written into it from now on is a new beginning: as if no page
+ * had ever been written.  Only for a snapshot, whose pages carry the generations of another file;
+ * while nobody reads or writes it. */
+void ledger_restart(struct ledger *ledger, uint16_t uid);
 /* Enter what an audit found on the device of a page that the ledger does not know (a new ledger
  * over old files): acknowledged, durable and unseen.  Before the first actor runs. */
 void ledger_adopt(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_t generation);

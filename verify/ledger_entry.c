@@ -350,6 +350,19 @@ static void entry_fail(struct ledger_entry *entry)
     } while (!swap_a(entry, &r, &next));
 }
 
+void ledger_restart(struct ledger *ledger, uint16_t uid)
+{
+    struct ledger_area *area = area_at(ledger, uid);
+    uint32_t touched = atomic_load(&area->touched_pages);
+
+    assert(ledger->writable);
+    for (uint32_t i = 0; i < touched; i++) {
+        atomic_store_explicit(&area->entries[i].a, 0, memory_order_release);
+        atomic_store_explicit(&area->entries[i].b, 0, memory_order_release);
+    }
+    atomic_store(&area->touched_pages, 0);
+}
+
 void ledger_fail(struct ledger *ledger, uint16_t uid, uint32_t page_no)
 {
     entry_fail(entry_to_change(ledger, uid, page_no));

@@ -53,12 +53,17 @@ static uint64_t table_end(size_t file_count)
     return round_up(TABLE_OFFSET + file_count * sizeof(struct ledger_file));
 }
 
+/* Are its pages judged one by one? */
+static bool has_entries(uint32_t kind)
+{
+    return kind == FILE_KIND_DATA || kind == FILE_KIND_SNAPSHOT;
+}
+
 /* Bytes of entries of a file; no overflow: at most 2^36 + 2^12. */
 static uint64_t area_bytes(uint32_t kind, uint32_t capacity_pages)
 {
-    return kind != FILE_KIND_DATA
-               ? 0
-               : round_up((uint64_t)capacity_pages * sizeof(struct ledger_entry));
+    return !has_entries(kind) ? 0
+                              : round_up((uint64_t)capacity_pages * sizeof(struct ledger_entry));
 }
 
 static struct ledger_file *table_of(const uint8_t *map)
@@ -88,20 +93,20 @@ static const char *header_fault(const struct ledger_header *header, size_t size_
 
 static const char *row_fault(const struct ledger_file *row, size_t index, uint64_t area_offset)
 {
-    bool is_data = row->kind == FILE_KIND_DATA;
+    bool paged = has_entries(row->kind);
 
     if (row->uid != index + 1)
         return "file uid is not its place in the table";
-    if (row->kind > FILE_KIND_BACKUP)
+    if (row->kind > FILE_KIND_SNAPSHOT)
         return "unknown kind of file";
     if (row->path[0] == '\0' || !memchr(row->path, '\0', sizeof(row->path)))
         return "file path is empty or has no end";
-    if (row->entries_offset != (is_data ? area_offset : 0))
+    if (row->entries_offset != (paged ? area_offset : 0))
         return "entries do not stand where the table puts them";
-    if (is_data && row->capacity_pages == 0)
+    if (paged && row->capacity_pages == 0)
         return "data file without entries";
-    if (is_data && (row->size_pages_acked > row->capacity_pages ||
-                    row->size_pages_issued > row->capacity_pages))
+    if (paged && (row->size_pages_acked > row->capacity_pages ||
+                  row->size_pages_issued > row->capacity_pages))
         return "data file is larger than its entries";
     return NULL;
 }
@@ -175,7 +180,7 @@ static void areas_init(struct ledger *ledger, int fd)
         struct ledger_file *row = &table_of(ledger->map)[i];
         struct ledger_area *area = &ledger->areas[i];
 
-        if (row->kind != FILE_KIND_DATA)
+        if (!has_entries(row->kind))
             continue;
         area->entries = (struct ledger_entry *)(uintptr_t)(ledger->map + row->entries_offset);
         area->capacity_pages = row->capacity_pages;
@@ -220,9 +225,9 @@ static int spec_check(const struct ledger_file_spec *spec)
 {
     if (!spec->path || spec->path[0] == '\0')
         return -EINVAL;
-    if (spec->kind > FILE_KIND_BACKUP)
+    if (spec->kind > FILE_KIND_SNAPSHOT)
         return -EINVAL;
-    if (spec->kind == FILE_KIND_DATA && spec->capacity_pages == 0)
+    if (has_entries(spec->kind) && spec->capacity_pages == 0)
         return -EINVAL;
     return strnlen(spec->path, LEDGER_PATH_BYTES) < LEDGER_PATH_BYTES ? 0 : -ENAMETOOLONG;
 }

@@ -37,7 +37,14 @@ enum syspage_kind {
     SYSPAGE_RESERVED, /* 4, 5: never allocated, must stay zero */
 };
 
-enum file_kind { FILE_KIND_DATA = 0, FILE_KIND_LOG = 1, FILE_KIND_BACKUP = 2 };
+enum file_kind {
+    FILE_KIND_DATA = 0,
+    FILE_KIND_LOG = 1,
+    FILE_KIND_BACKUP = 2,
+    /* Pages of a data file as they were at one moment, under that file's identity, at the same
+     * places; page 0 is its own.  Worth nothing after the run. */
+    FILE_KIND_SNAPSHOT = 3,
+};
 
 /* What page 0 says. */
 struct file_mark {

@@ -104,7 +104,7 @@ static enum mark_state mark_state(const struct mark_row *row)
 /* The hash says that the fields are as they were written, not that a sane program wrote them. */
 static bool fields_valid(const struct mark_row *row, const struct file_header_info *info)
 {
-    return row->file_uid != 0 && row->kind <= FILE_KIND_BACKUP &&
+    return row->file_uid != 0 && row->kind <= FILE_KIND_SNAPSHOT &&
            (row->sector_bytes == 512 || row->sector_bytes == 4096) &&
            row->compressible <= PAGE_COMPRESSIBLE_MAX &&
            row->format_version == PAGE_FORMAT_VERSION && row->body_version == PAGE_BODY_VERSION &&

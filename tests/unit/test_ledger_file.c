@@ -129,7 +129,7 @@ static void test_impossible_specs_leave_no_file(void **state)
     assert_int_equal(create_with(&spec, 1), 0);
     spec.capacity_pages = 0;
     assert_int_equal(create_with(&spec, 1), -EINVAL);
-    spec = (struct ledger_file_spec){1, 1, 1, 2, 8, "x"};
+    spec = (struct ledger_file_spec){1, 1, 1, FILE_KIND_SNAPSHOT + 1, 8, "x"};
     assert_int_equal(create_with(&spec, 1), -EINVAL);
     spec = (struct ledger_file_spec){1, 1, 1, FILE_KIND_DATA, 8, ""};
     assert_int_equal(create_with(&spec, 1), -EINVAL);
