@@ -195,6 +195,10 @@ static const struct cli_row cli_rows[] = {
      .kind = CLI_FLAG,
      FIELD(strict),
      .help = "Unknown sections and keys of CONFIG.ini are errors, as they are in --set."},
+    {.name = "beside-others",
+     .kind = CLI_FLAG,
+     FIELD(beside_others),
+     .help = "Run although a SQL Server has files on a device under test."},
     {.name = "quiet", .kind = CLI_FLAG, FIELD(quiet), .help = "Print the verdict only."},
     {.name = "help", .legacy = "-h", .kind = CLI_FLAG, FIELD(help), .help = "Print this text."},
 };

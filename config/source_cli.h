@@ -39,6 +39,7 @@ struct run_options {
     int64_t size_bytes;    /* initial size of the data file; 0 = not given */
     bool dry_run;
     bool strict;
+    bool beside_others; /* a SQL Server on the device is no reason not to run */
     bool quiet;
     bool help;
     bool sqliosim_mode; /* set before run_options_apply(): read ./sqliosim.cfg.ini by default */

@@ -18,9 +18,11 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "config/paths.h"
 #include "sim/command_plan.h"
 #include "sim/command_save.h"
 #include "sim/command_settings.h"
+#include "sim/device_look.h"
 #include "sim/engine_choice.h"
 #include "sim/engine_mem.h"
 #include "sim/error_log.h"
@@ -135,6 +137,7 @@ static char *command_text(const char *program, int argc, char **argv)
 struct session {
     struct run_setup setup;
     struct engine_choice engine;
+    struct device_look look; /* before the load; empty for a model */
     struct result_dir result;
     struct clock clock;
     struct mem_device *device;
@@ -368,6 +371,7 @@ static int report_run(struct session *s)
     }
     report.label = s->setup.options.label;
     report.out_dir = s->result.path;
+    report.look = s->engine.is_model ? NULL : &s->look;
     int exit_code = report.exit_code;
     log_report(&s->run, &report);
     add_problems(s, &report);
@@ -440,6 +444,34 @@ static int choose_engine(struct session *s)
     return EXIT_CODE_INCOMPLETE;
 }
 
+/* Who else is on the devices?  A model has none. */
+static int look_before(struct session *s)
+{
+    static const struct device_roots roots = {DEVICE_PROC, DRIVE_SYSFS};
+    struct plan *plan = &s->setup.plan;
+    char message[PLAN_MESSAGE_MAX];
+    if (s->engine.is_model)
+        return 0;
+    char **directories = alloc_zeroed(plan->file_count + 1, sizeof *directories);
+    for (unsigned i = 0; i < plan->file_count; i++)
+        directories[i] = path_directory_of(plan->files[i].path);
+    int error = device_look(&s->look, &roots, (const char *const *)directories, plan->file_count);
+    for (unsigned i = 0; i < plan->file_count; i++)
+        free(directories[i]);
+    free(directories);
+    if (error) {
+        fprintf(stderr, "error: no memory to look at the devices\n");
+        return EXIT_CODE_INCOMPLETE;
+    }
+    if (!s->setup.options.beside_others && !device_look_allows(&s->look, message)) {
+        fprintf(stderr, "error: %s\n", message);
+        return EXIT_CODE_USAGE;
+    }
+    plan->note_count += device_look_notes(&s->look, plan->notes + plan->note_count,
+                                          PLAN_NOTES_MAX - plan->note_count);
+    return 0;
+}
+
 static int session_run(struct session *s, int argc, char **argv, bool sqliosim_mode)
 {
     int exit_code = run_setup_make(&s->setup, argc, argv, sqliosim_mode);
@@ -458,6 +490,8 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
     if (exit_code)
         return exit_code;
     exit_code = choose_engine(s);
+    if (!exit_code)
+        exit_code = look_before(s);
     if (exit_code)
         return exit_code;
     if (!s->setup.options.quiet)
@@ -488,6 +522,7 @@ static int run_as(const char *program, int argc, char **argv, bool sqliosim_mode
     int exit_code = session_run(s, argc, argv, sqliosim_mode);
     if (s->device)
         mem_device_free(s->device);
+    device_look_free(&s->look);
     result_dir_free(&s->result);
     run_setup_free(&s->setup);
     free(s->command);

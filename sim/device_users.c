@@ -108,6 +108,12 @@ static bool is_database_name(const char *path)
 
 /* ---- one process ---- */
 
+/* Standard streams lead wherever the caller led them: to a log, which is no use of a device. */
+static bool is_stream(const char *number)
+{
+    return number[1] == '\0' && number[0] <= '2';
+}
+
 /* What the open file is, if it counts and is on these devices. */
 static bool look_at_file(struct search *search, int folder_fd, const char *number,
                          char path[DEVICE_FILE_MAX])
@@ -140,7 +146,8 @@ static bool look_at_files(struct search *search, const char *process, struct dev
         return errno == ENOENT; /* it has ended */
     for (const struct dirent *entry; (entry = readdir(files));) {
         char path[DEVICE_FILE_MAX];
-        if (entry->d_name[0] == '.' || !look_at_file(search, dirfd(files), entry->d_name, path))
+        if (entry->d_name[0] == '.' || is_stream(entry->d_name) ||
+            !look_at_file(search, dirfd(files), entry->d_name, path))
             continue;
         bool is_database = is_database_name(path);
         if (user->files == 0 || (is_database && !*database_files))

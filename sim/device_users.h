@@ -3,9 +3,10 @@
  * databases, whoever has .mdf, .ndf or .ldf files open; and how busy a device is.
  *
  * Looks at /proc/PID/fd.  Only files open for writing, named as database files, or block devices
- * count, so that a program that lies on the disk is no user of it.  Files are stat'ed without
- * asking a server (AT_STATX_DONT_SYNC), so that a dead NFS mount of somebody else hangs nothing.
- * What may not be seen (other users' processes, another container) is counted, never guessed.
+ * count, so that a program that lies on the disk is no user of it; nor do standard streams.  Files
+ * are stat'ed without asking a server (AT_STATX_DONT_SYNC), so that a dead NFS mount of somebody
+ * else hangs nothing. What may not be seen (other users' processes, another container) is counted,
+ * never guessed.
  *
  * Ownership: values, no memory.  Threads: any, one struct each.
  */

@@ -4,8 +4,8 @@
  * Writers are listed in reports.def; each is a function of the frozen report.  They iterate
  * streams, phases, counters and verdicts; none names a metric.
  *
- * Ownership: the report owns what it points to but for run, command, label and out_dir, which must
- * outlive it.  Threads: made and written by the coordinator after the run ended.
+ * Ownership: the report owns what it points to but for run, command, label, out_dir and look, which
+ * must outlive it.  Threads: made and written by the coordinator after the run ended.
  */
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
@@ -14,6 +14,7 @@
 
 #include "sim/drive_level.h"
 #include "config/thresholds.h"
+#include "sim/device_look.h"
 #include "sim/environment.h"
 #include "sim/run_slots.h"
 #include "sim/verdict_rules.h"
@@ -62,10 +63,11 @@ struct report_slot {
 };
 
 struct report {
-    const struct run *run;                               /* after the run ended: const */
-    const char *command;                                 /* the command line */
-    const char *label;                                   /* or NULL */
-    const char *out_dir;                                 /* result folder, or NULL */
+    const struct run *run;          /* after the run ended: const */
+    const char *command;            /* the command line */
+    const char *label;              /* or NULL */
+    const char *out_dir;            /* result folder, or NULL */
+    const struct device_look *look; /* who else was there before the load; NULL: nobody looked */
     struct report_problem problems[REPORT_PROBLEMS_MAX]; /* of writing results: the last lines */
     unsigned problem_count;
     const char *version; /* of the program */

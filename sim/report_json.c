@@ -163,6 +163,53 @@ static json_t *volume_json(const struct environment_volume *volume)
     return object;
 }
 
+static json_t *users_json(const struct device_users *users)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < users->count; i++) {
+        const struct device_user *user = &users->list[i];
+        json_t *object = json_object();
+        put_text(object, "what", device_user_text(user->kind));
+        put_text(object, "program", user->program);
+        put_count(object, "pid", (uint64_t)user->pid);
+        put_count(object, "files", user->files);
+        put_text(object, "file", user->file);
+        push(list, object);
+    }
+    return list;
+}
+
+static json_t *before_json(const struct device_before *volume)
+{
+    const struct device_chain *chain = &volume->place.chain;
+    json_t *object = json_object(), *devices = json_array();
+    put_text(object, "mount_point", volume->volume.mount_point);
+    for (unsigned i = 0; i < chain->count; i++) {
+        json_t *device = json_object();
+        put_text(device, "name", chain->links[i].name);
+        put_text(device, "kind", device_kind_text(chain->links[i].kind));
+        put_text(device, "detail", chain->links[i].detail);
+        push(devices, device);
+    }
+    put(object, "devices", devices);
+    put(object, "busy_percent",
+        volume->busy.known ? json_integer(volume->busy.percent) : json_null());
+    put_real(object, "read_mb_per_s", volume->busy.read_mb_per_s);
+    put_real(object, "write_mb_per_s", volume->busy.write_mb_per_s);
+    return object;
+}
+
+/* Who and what was on the devices before the load. */
+static void put_look(json_t *object, const struct device_look *look)
+{
+    json_t *before = json_array();
+    for (unsigned i = 0; look && i < look->volume_count; i++)
+        push(before, before_json(&look->volumes[i]));
+    put(object, "devices_before", before);
+    put(object, "device_users", look ? users_json(&look->users) : json_array());
+    put_count(object, "processes_not_seen", look ? look->users.unseen : 0);
+}
+
 static json_t *environment_json(const struct report *report)
 {
     const struct environment *environment = &report->environment;
@@ -179,6 +226,7 @@ static json_t *environment_json(const struct report *report)
     for (unsigned i = 0; i < environment->volume_count; i++)
         push(volumes, volume_json(&environment->volumes[i]));
     put(object, "file_systems", volumes);
+    put_look(object, report->look);
     return object;
 }
 

@@ -20,6 +20,9 @@ exits 0 run --dir "$DIR" "${QUICK[@]}" --set RandomUser.UserCount=3 \
     --set CONFIG.NoBuffering=FALSE \
     --out "$WORK/result"
 while IFS= read -r line; do
+    case $line in # who else is on the device changes from run to run
+    *' uses the device under test as well: '* | *' busy before the load '*) continue ;;
+    esac
     grep -qxF -- "$line" "$WORK/out" || fail "the run does not print '$line' of the dry run"
 done <"$WORK/plan"
 

@@ -51,7 +51,7 @@ static int fake_root_free(void **state)
 }
 
 /* Text into a file below the root; its folder is made. */
-static void fake_put(const struct fake_root *root, const char *name, const char *text)
+static inline void fake_put(const struct fake_root *root, const char *name, const char *text)
 {
     char path[512];
     snprintf(path, sizeof path, "mkdir -p \"$(dirname '%s')\"", name);

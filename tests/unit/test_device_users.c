@@ -70,6 +70,19 @@ static void a_sql_server_is_found_by_its_files(void **state)
     assert_non_null(strstr(user->file, "ales")); /* one of the database's, not the error log */
 }
 
+static void standard_streams_are_no_use(void **state)
+{
+    struct world w = world_make(state);
+    process(&w, 17, "sqlservr\n");
+    own_file(&w, 17, 1, "stdout.log");
+    own_file(&w, 17, 2, "stderr.log");
+    look(&w);
+    assert_int_equal(w.users.count, 0);
+    own_file(&w, 17, 12, "x");
+    look(&w);
+    assert_int_equal(w.users.count, 1);
+}
+
 /* /dev/shm is another file system and has no device. */
 static void files_elsewhere_are_nobodys_business(void **state)
 {
@@ -190,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FAKE_ROOT(a_sql_server_is_found_by_its_files),
+        IN_FAKE_ROOT(standard_streams_are_no_use),
         IN_FAKE_ROOT(files_elsewhere_are_nobodys_business),
         IN_FAKE_ROOT(another_file_system_of_the_same_disk_counts),
         IN_FAKE_ROOT(anybody_with_database_files_counts_and_a_program_that_lies_there_does_not),
