@@ -258,7 +258,6 @@ static const struct opt config_opts[] = {
      .def = "2022",
      .choices = SQL_SERVER_VLF_RULES,
      FIELD(vlf_rule),
-     .flags = OPT_LATER,
      .help =
          "How growth of the log is cut into virtual log files: by its size (2012), one for less "
          "than an eighth of the log (2014), and for up to 64 MiB (2022)."},
@@ -418,7 +417,9 @@ static const struct opt file_opts[] = {
      .unit = "MB",
      FIELD(increment_bytes),
      .flags = OPT_LATER,
-     .help = "Step by which the file grows and shrinks."},
+     .help =
+         "Step by which the file grows and shrinks. For a log file 0 means 64 MB: it grows when "
+         "no virtual log file is free, as far as MaxSize."},
     {.name = "Shrinkable",
      .type = OPT_BOOL,
      .def = "FALSE",

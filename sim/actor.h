@@ -117,6 +117,10 @@ static inline enum task_result actor_go(struct actor *actor, executor_step step)
     return step(actor);
 }
 
+/* log_full.c: a transaction was refused log space (9002): the actor rests and the op is over. */
+enum task_result log_full_begin(struct actor *actor);
+/* A wait for log space, by its reason. */
+void log_wait_count(struct actor *actor, struct wal *wal);
 enum task_result transaction_begin(struct actor *actor);
 enum task_result read_ahead_begin(struct actor *actor);
 enum task_result bulk_update_begin(struct actor *actor);

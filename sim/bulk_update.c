@@ -79,8 +79,13 @@ static enum task_result reserve(struct actor *actor)
     assert(records > 0 && b->writing == 0);
     uint64_t need = 2 * log_record_cost(LOG_MARK_BYTES, wal->sector_bytes) +
                     records * log_record_cost(sizeof(struct log_page_change), wal->sector_bytes);
-    if (!wal_reserve(wal, &b->xact, need, &actor->task)) {
-        relaxed_add(&actor->task.worker->stats.counters.log_space_waits, 1);
+    switch (wal_reserve_or_fail(wal, &b->xact, need, &actor->task)) {
+    case WAL_RESERVED:
+        break;
+    case WAL_RESERVE_FULL:
+        return log_full_begin(actor);
+    case WAL_RESERVE_WAIT:
+        log_wait_count(actor, wal);
         return TASK_PARK;
     }
     b->records_left = records;

@@ -152,11 +152,11 @@ static void look_at_log(struct log_look *look)
     for (unsigned i = 1; i < wal->file_count; i++)
         look->more[i - 1] = (struct log_scan_file){
             .reader = {look_read, &look->files[i]},
-            .file_bytes = atomic_load(&wal->files[i].target.size_bytes),
+            .file_bytes = (uint64_t)wal->files[i].size_pages * PAGE_BYTES,
         };
     look->scan = (struct log_scan){
         .reader = {look_read, &look->files[0]},
-        .file_bytes = atomic_load(&wal->files[0].target.size_bytes),
+        .file_bytes = (uint64_t)wal->files[0].size_pages * PAGE_BYTES,
         .more = look->more,
         .more_count = wal->file_count - 1,
         .chained = true,
@@ -386,12 +386,18 @@ static enum verdict page_0_verdict(const struct look_file *file, const uint8_t *
         return VERDICT_garbage;
     if (memcmp(mark.run_id, file->look->run->run_id, RUN_ID_BYTES) != 0)
         return VERDICT_file_replaced;
-    return VERDICT_NONE;
+    /* after a growth that failed nobody knows which of both it says */
+    bool newest = mark.size_pages == file->file->mark.size_pages;
+    return newest || mark.size_pages == file->file->size_pages ? VERDICT_NONE : VERDICT_lost_write;
 }
 
 static void report_page_0(const struct look_file *file, enum verdict verdict, bool healed)
 {
-    bool replaced = verdict == VERDICT_file_replaced;
+    const char *detail = "the file header of the log is damaged";
+    if (verdict == VERDICT_file_replaced)
+        detail = "the file under this name carries the mark of another run or file";
+    if (verdict == VERDICT_lost_write)
+        detail = "the file header of the log says a size that the file had before it grew";
     /* by its offset: the ledger has no pages of a log */
     struct finding finding = {.verdict = healed ? VERDICT_transient_damage : verdict,
                               .size_bytes = PAGE_BYTES,
@@ -399,9 +405,7 @@ static void report_page_0(const struct look_file *file, enum verdict verdict, bo
                               .agreed = !healed,
                               .healed = healed,
                               .actor = "log audit"};
-    snprintf(finding.detail, sizeof finding.detail, "%s",
-             replaced ? "the file under this name carries the mark of another run or file"
-                      : "the file header of the log is damaged");
+    snprintf(finding.detail, sizeof finding.detail, "%s", detail);
     report(file->look, file->file, &finding);
 }
 

@@ -28,11 +28,12 @@
 #include "sim/worker.h"
 #include "verify/ledger.h"
 
-#define GRAIN_BYTES       ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
-#define POOL_BYTES_MIN    (64 * (uint64_t)UNITS_MIB)
-#define POOL_MEMORY_SHARE 4   /* 25 % of memory */
-#define POOL_FRAMES_SPARE 256 /* two full gather writes: frames that are being written */
-#define PATH_BYTES_MAX    (LEDGER_PATH_BYTES - 1)
+#define LOG_INCREMENT_BYTES (64ull << 20) /* SQL Server's default for log files */
+#define GRAIN_BYTES         ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
+#define POOL_BYTES_MIN      (64 * (uint64_t)UNITS_MIB)
+#define POOL_MEMORY_SHARE   4   /* 25 % of memory */
+#define POOL_FRAMES_SPARE   256 /* two full gather writes: frames that are being written */
+#define PATH_BYTES_MAX      (LEDGER_PATH_BYTES - 1)
 
 /* What every step below needs. */
 struct planner {
@@ -98,6 +99,13 @@ static int check_file(struct planner *p, const struct file_settings *file)
     return 0;
 }
 
+/* A log file that may grow grows by SQL Server's 64 MB unless it says otherwise. */
+static uint64_t increment_of(const struct file_settings *file)
+{
+    uint64_t bytes = (uint64_t)file->increment_bytes / GRAIN_BYTES * GRAIN_BYTES;
+    return file->log_file && bytes == 0 ? (uint64_t)LOG_INCREMENT_BYTES : bytes;
+}
+
 static int add_file(struct planner *p, const struct file_settings *file)
 {
     int error = check_file(p, file);
@@ -111,8 +119,7 @@ static int add_file(struct planner *p, const struct file_settings *file)
         .database = p->plan->database_count,
         .size_bytes = bytes,
         .max_bytes = max < bytes ? bytes : max,
-        .increment_bytes =
-            file->log_file ? 0 : (uint64_t)file->increment_bytes / GRAIN_BYTES * GRAIN_BYTES,
+        .increment_bytes = increment_of(file),
         .shrinkable = file->shrinkable && !file->log_file,
         .sparse = file->sparse && !file->log_file,
     };

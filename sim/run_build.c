@@ -20,6 +20,7 @@
 #include "sim/run_actor_rows.h"
 #include "sim/run_actors.h"
 #include "sim/run_errors.h"
+#include "sim/run_log.h"
 #include "sim/run_slots.h"
 #include "sim/run_watch.h"
 #include "sim/snapshot.h"
@@ -477,10 +478,11 @@ static int database_make(struct run *run, struct database *database)
                    (size_t)settings->log_bytes_max);
     database->wal.on_error = run_log_error;
     database->wal.context = run;
+    error = run_log_prepare(run, database);
     uint64_t now_ns = clock_now_ns(run->clock);
     atomic_store(&database->last_checkpoint_ns, now_ns);
-    if (settings->target_recovery_ns == 0)
-        return 0;
+    if (error || settings->target_recovery_ns == 0)
+        return error;
     return database_target_recovery(database, (uint64_t)settings->target_recovery_ns, now_ns);
 }
 

@@ -16,6 +16,8 @@ struct run;
 
 void run_write_error(struct gather *gather, bool final);
 void run_flush_error(struct run *run, struct file *file, int error);
+/* New space of a file, or its size, could not be written. */
+void run_growth_error(struct run *run, struct file *file, uint64_t offset, int error);
 void run_log_error(struct wal *wal); /* wal->context is the run */
 
 #endif

@@ -70,9 +70,15 @@ static enum task_result reserve(struct actor *actor)
 {
     struct wal *wal = wal_of(actor);
     uint64_t need = log_need(actor, wal->sector_bytes);
-    if (wal_reserve(wal, &actor->transaction.xact, need, &actor->task))
+    switch (wal_reserve_or_fail(wal, &actor->transaction.xact, need, &actor->task)) {
+    case WAL_RESERVED:
         return actor_go(actor, get_page);
-    relaxed_add(&actor->task.worker->stats.counters.log_space_waits, 1);
+    case WAL_RESERVE_FULL:
+        return log_full_begin(actor);
+    case WAL_RESERVE_WAIT:
+        break;
+    }
+    log_wait_count(actor, wal);
     return TASK_PARK;
 }
 

@@ -331,6 +331,11 @@ static int check_page_0(struct verify_set *set, struct verify_file *log)
         return 0; /* the scan meets it, too */
     if (!syspage_check(set->buffer, SYSPAGE_FILE_HEADER, 0, log->file_id) && log->ours)
         verify_report_page(set, log, 0, VERDICT_garbage, "the file header of the log is damaged");
+    else if (log->row && set->believed && log->file.mark.size_pages &&
+             log->file.mark.size_pages < log->row->size_pages_acked)
+        verify_report_page(set, log, 0, VERDICT_lost_write,
+                           "the file header of the log says a size that the file had before it "
+                           "grew");
     return 0;
 }
 
@@ -343,6 +348,16 @@ static size_t count_logs(struct verify_set *set, const struct verify_file *first
     while (first->ours && (log = verify_log_next(set, first, log)))
         count++;
     return count ? count : 1;
+}
+
+/* What belongs to the log: not space that was being added when the run ended. */
+static uint64_t bytes_of(const struct verify_set *set, const struct verify_file *file)
+{
+    uint64_t bytes = atomic_load(&((struct verify_file *)(uintptr_t)file)->file.target.size_bytes);
+    uint64_t pages = file->ours ? file->file.mark.size_pages : 0;
+    if (file->row && set->believed && file->row->size_pages_acked > pages)
+        pages = file->row->size_pages_acked;
+    return pages && pages * PAGE_BYTES < bytes ? pages * PAGE_BYTES : bytes;
 }
 
 static int files_make(struct log_check *check)
@@ -362,7 +377,7 @@ static int files_make(struct log_check *check)
         check->files[i] = (struct checked_file){check, file};
         check->more[i - 1] = (struct log_scan_file){
             .reader = {check_read, &check->files[i]},
-            .file_bytes = atomic_load(&file->file.target.size_bytes),
+            .file_bytes = bytes_of(set, file),
         };
         i++;
     }
@@ -377,7 +392,7 @@ static void scan_prepare(struct log_check *check)
     verify_log_first(check->set, log, &complete);
     check->scan = (struct log_scan){
         .reader = {check_read, &check->files[0]},
-        .file_bytes = atomic_load(&((struct verify_file *)(uintptr_t)log)->file.target.size_bytes),
+        .file_bytes = bytes_of(check->set, log),
         .more = check->more,
         .more_count = check->file_count - 1,
         .chained = log->ours,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/wal_growth.h"
 #include "sim/wal_space.h"
 
 #define LOG_BUFFER_ALIGN 4096
@@ -131,8 +132,11 @@ static void vlf_next(struct wal *wal)
 
 static void block_open(struct wal *wal)
 {
-    if (!head_has_room(wal))
+    if (!head_has_room(wal)) {
         vlf_next(wal);
+        if (wal->space_waiters.head)
+            wal_space_lacks(wal);
+    }
     wal->open = buffer_take(wal);
     wal->open->state = LOG_BUFFER_OPEN;
     wal->open->is_header = false;
@@ -248,7 +252,7 @@ static bool headroom_suffices(struct wal *wal, const struct log_record *records,
     return free_bytes(wal) >= wal->reserved_bytes + cost;
 }
 
-static uint32_t oldest_fseq_in_use(const struct wal *wal)
+uint32_t wal_oldest_fseq(const struct wal *wal)
 {
     uint32_t oldest = wal->vlfs[wal->head].header.fseq;
     for (size_t i = 0; i < wal->vlf_count; i++)
@@ -257,14 +261,9 @@ static uint32_t oldest_fseq_in_use(const struct wal *wal)
     return oldest;
 }
 
-/* Would a checkpoint give a VLF back?  Not the head, nor what an active transaction or a backup
- * needs. */
-static bool checkpoint_frees(struct wal *wal)
+static bool checkpoint_frees(const struct wal *wal)
 {
-    uint32_t oldest = oldest_fseq_in_use(wal);
-    bool held = wal->oldest && wal->oldest->begin_position >> 32 <= oldest;
-    held |= wal_hold_position(wal) >> 32 <= oldest;
-    return oldest < head_vlf(wal)->header.fseq && !held;
+    return wal_reuse_wait_locked(wal) == WAL_REUSE_CHECKPOINT;
 }
 
 bool wal_checkpoint_frees(struct wal *wal)
@@ -281,6 +280,8 @@ enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes)
     uint64_t needed = checkpoint_frees(wal) ? bytes : 2 * bytes;
     bool room = free_bytes(wal) >= wal->reserved_bytes + needed;
     bool transactions = wal->oldest || wal->reserved_bytes > 0 || wal->holds;
+    if (!room && !transactions) /* the transactions that come will find the log larger */
+        transactions = wal_growth_ask(wal);
     pthread_mutex_unlock(&wal->lock);
     if (room)
         return WAL_ROOM;
@@ -311,22 +312,39 @@ int wal_append(struct wal *wal, struct xact *xact, const struct log_record *reco
 
 /* ---- reservations ---- */
 
-bool wal_reserve(struct wal *wal, struct xact *xact, uint64_t bytes, struct task *task)
+enum wal_reserve wal_reserve_or_fail(struct wal *wal, struct xact *xact, uint64_t bytes,
+                                     struct task *task)
 {
+    enum wal_reserve result = WAL_RESERVED;
     pthread_mutex_lock(&wal->lock);
     assert(bytes <= wal_transaction_max(wal));
     bool enough = free_bytes(wal) >= wal->reserved_bytes + bytes + WAL_HEADROOM_BYTES;
-    if (enough || atomic_load(&wal->failed)) {
-        enough = true; /* a failed log is noticed at the first append */
+    if (enough || atomic_load(&wal->failed)) { /* a failed log is noticed at the first append */
         memset(xact, 0, sizeof *xact);
         xact->id = ++wal->next_xact_id;
         xact->reserved_bytes = bytes;
         wal->reserved_bytes += bytes;
+        wal_space_found(wal);
+    } else if (wal->refusing) {
+        result = WAL_RESERVE_FULL;
     } else {
         wait_list_add(&wal->space_waiters, task);
+        wal_space_lacks(wal);
+        result = WAL_RESERVE_WAIT;
     }
     pthread_mutex_unlock(&wal->lock);
-    return enough;
+    return result;
+}
+
+bool wal_reserve(struct wal *wal, struct xact *xact, uint64_t bytes, struct task *task)
+{
+    enum wal_reserve result = wal_reserve_or_fail(wal, xact, bytes, task);
+    if (result == WAL_RESERVE_FULL) { /* it waits on all the same */
+        pthread_mutex_lock(&wal->lock);
+        wait_list_add(&wal->space_waiters, task);
+        pthread_mutex_unlock(&wal->lock);
+    }
+    return result == WAL_RESERVED;
 }
 
 void wal_end(struct wal *wal, struct xact *xact)
@@ -408,13 +426,22 @@ void wal_wait_forget(struct wal *wal, struct wal_waiter *waiter)
 
 /* ---- life ---- */
 
+void wal_space_learn(struct wal *wal, const struct vlf_header *vlfs, size_t count)
+{
+    struct wal_space space = {wal->capacity_bytes, wal->usable_bytes, wal->largest_bytes};
+    wal_space_add(&space, vlfs, count);
+    wal->capacity_bytes = space.capacity_bytes;
+    wal->usable_bytes = space.usable_bytes;
+    wal->largest_bytes = space.largest_bytes;
+}
+
 static int vlfs_init(struct wal *wal)
 {
     struct vlf_header headers[VLF_MAX];
     wal->vlfs = calloc((size_t)VLF_MAX * wal->file_count, sizeof *wal->vlfs);
     if (!wal->vlfs)
         return -ENOMEM;
-    struct wal_space space = {0};
+    wal->vlf_capacity = (size_t)VLF_MAX * wal->file_count;
     for (unsigned file = 0; file < wal->file_count; file++) {
         size_t count = vlf_layout(wal->files[file].target.size_bytes, headers);
         if (count < 2)
@@ -423,10 +450,8 @@ static int vlfs_init(struct wal *wal)
             headers[i].file = file;
             wal->vlfs[wal->vlf_count++].header = headers[i];
         }
-        wal_space_add(&space, headers, count);
+        wal_space_learn(wal, headers, count);
     }
-    wal->capacity_bytes = space.capacity_bytes;
-    wal->usable_bytes = space.usable_bytes;
     return 0;
 }
 
@@ -491,6 +516,7 @@ void wal_free(struct wal *wal)
     if (!wal->files)
         return;
     free(wal->vlfs);
+    wal_growth_free(wal->growth);
     free(wal->memory);
     pthread_mutex_destroy(&wal->lock);
     memset(wal, 0, sizeof *wal);

@@ -17,7 +17,7 @@
  *  4. Free space counts whole VLFs less the tail of a block that may not fit, so the bound holds.
  *
  * Errors: a failed log write or flush stops the database (9001): wal_failed(); all waiters are
- * woken. What it does not do: judge pages, run checkpoints, grow the log.
+ * woken. What it does not do: judge pages, run checkpoints.  A log that grows: wal_growth.h.
  *
  * Locks: one mutex; taken after a pool partition lock, never before one.
  */
@@ -35,7 +35,8 @@
 #define WAL_BUFFERS                 128 /* log buffers of a database: SQL Server's number */
 #define WAL_OUTSTANDING_MAX         112 /* log writes under way: SQL Server 2012 and later */
 #define WAL_OUTSTANDING_BYTES       (3840 * 1024) /* SQL Server 2008 and later */
-#define WAL_PARTIAL_OUTSTANDING_MAX 2 /* partial blocks wait while more writes are under way */
+#define WAL_PARTIAL_OUTSTANDING_MAX 2     /* partial blocks wait while more writes are under way */
+#define WAL_VLFS_MAX                16384 /* what a scan can read (LOG_SCAN_VLF_MAX) */
 #define WAL_HEADROOM_BYTES          (128 * 1024) /* for checkpoints: they run when it is full */
 
 struct wal_vlf {
@@ -80,9 +81,22 @@ struct xact {
     struct xact *previous, *next; /* active transactions in order of begin */
 };
 
+/* Why log space cannot be used again: SQL Server's log_reuse_wait_desc. */
+enum wal_reuse_wait {
+    WAL_REUSE_NOTHING,
+    WAL_REUSE_CHECKPOINT,
+    WAL_REUSE_LOG_BACKUP,
+    WAL_REUSE_ACTIVE_BACKUP,
+    WAL_REUSE_ACTIVE_TRANSACTION,
+    WAL_REUSE_SNAPSHOT,
+    WAL_REUSE_LOG_SCAN,
+};
+const char *wal_reuse_wait_name(enum wal_reuse_wait why);
+
 /* The log from here on stays although no transaction or checkpoint needs it: for a backup. */
 struct wal_hold {
     uint64_t position;
+    enum wal_reuse_wait reason; /* set before it is held; NOTHING: a log backup */
     bool held;
     struct wal_hold *next;
 };
@@ -103,6 +117,8 @@ struct wal_waiter {
     bool queued;
 };
 
+struct wal_growth;
+
 struct wal {
     pthread_mutex_t lock;
     struct clock *clock;
@@ -111,7 +127,9 @@ struct wal {
     unsigned file_count;
     size_t sector_bytes; /* the largest of the files' */
     struct wal_vlf *vlfs;
-    size_t vlf_count, head; /* head: index of the VLF being filled */
+    size_t vlf_count, vlf_capacity, head; /* head: index of the VLF being filled */
+    struct wal_growth *growth;            /* NULL: the log does not grow */
+    uint64_t largest_bytes;               /* usable part of the largest VLF */
     uint32_t next_fseq;
     uint32_t chain_crc; /* of the newest sealed block */
     uint16_t previous_bytes;
@@ -135,6 +153,9 @@ struct wal {
     struct io_req flush_req;
     struct wal_waiter *waiters; /* for durability */
     struct wait_list buffer_waiters, space_waiters;
+    uint64_t full_since_ns; /* nobody can give space back since then (wal_full.c); 0 = no */
+    enum wal_reuse_wait full_why;
+    bool refusing; /* for so long that who wants space is refused */
     uint64_t reserved_bytes;
     uint64_t capacity_bytes; /* free space of an empty log */
     uint64_t usable_bytes;   /* free space that is certain when only the head VLF is in use */
@@ -153,6 +174,7 @@ struct wal {
     uint64_t error_offset;
     uint64_t records;                  /* appended */
     void (*on_error)(struct wal *wal); /* called once, by the log writer */
+    void (*on_full)(struct wal *wal);  /* it begins to refuse; by the log writer, may be NULL */
     void *context;
 };
 
@@ -173,6 +195,10 @@ int wal_format(struct io *io, struct file *file, uint8_t fresh_byte, const struc
 
 /* Reserve for a transaction (begin and commit included) or park the task on log space. */
 bool wal_reserve(struct wal *wal, struct xact *xact, uint64_t bytes, struct task *task);
+/* The same for who can do without: refused when the log stays full (9002). */
+enum wal_reserve { WAL_RESERVED, WAL_RESERVE_WAIT, WAL_RESERVE_FULL };
+enum wal_reserve wal_reserve_or_fail(struct wal *wal, struct xact *xact, uint64_t bytes,
+                                     struct task *task);
 /* Give back what is left and leave the list of active transactions. */
 void wal_end(struct wal *wal, struct xact *xact);
 
@@ -211,6 +237,8 @@ enum wal_room {
 enum wal_room wal_checkpoint_room(struct wal *wal, uint64_t bytes);
 /* A checkpoint is complete: records before min_position are not needed any more. */
 void wal_release(struct wal *wal, uint64_t min_position);
+/* Why can the oldest log not be used again? */
+enum wal_reuse_wait wal_reuse_wait(struct wal *wal);
 /* Would a checkpoint give a VLF back?  Not while an active transaction began in the oldest one. */
 bool wal_checkpoint_frees(struct wal *wal);
 /* Hold the log from MinLSN (last checkpoint, oldest active transaction) on; returns that position.
@@ -245,8 +273,21 @@ static inline uint16_t wal_uid(const struct wal *wal)
 
 /* wal_writer.c: the log writer's step; wal.c: what it needs, under the lock. */
 enum task_result wal_writer_step(struct task *task);
+/* VLFs were added. */
+void wal_space_learn(struct wal *wal, const struct vlf_header *vlfs, size_t count);
 void wal_seal_open(struct wal *wal);
 uint64_t wal_open_position(const struct wal *wal); /* of the block that is being filled */
+
+uint32_t wal_oldest_fseq(const struct wal *wal); /* of the VLFs in use */
+
+/* wal_full.c, under the lock. */
+#define LOG_FULL_PATIENCE_NS (5 * NS_PER_S) /* SQL Server refuses at once; ours */
+enum wal_reuse_wait wal_reuse_wait_locked(const struct wal *wal);
+void wal_space_lacks(struct wal *wal); /* somebody waits for space */
+void wal_space_found(struct wal *wal);
+/* By the log writer: true if the log begins to refuse now.  *next_ns is brought forward to when to
+ * look again. */
+bool wal_full_look(struct wal *wal, uint64_t *next_ns);
 
 /* wal_hold.c, under the lock. */
 uint64_t wal_hold_position(const struct wal *wal); /* the oldest; UINT64_MAX: none */

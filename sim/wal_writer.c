@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sim/wal.h"
+#include "sim/wal_growth.h"
 
 #define WAL_BUFFERS_FREE_MIN 4 /* what the largest append may need */
 
@@ -204,8 +204,9 @@ enum task_result wal_writer_step(struct task *task)
         count = writes_collect(wal, writes);
     }
     waiters_wake(wal);
-    bool idle = wal->outstanding == 0 && !wal->flushing;
-    uint64_t lazy_due_ns = failed ? 0 : wal->lazy_due_ns;
+    bool idle = wal->outstanding == 0 && !wal->flushing && !wal_growth_is_busy(wal);
+    uint64_t next_ns = wal->lazy_due_ns ? wal->lazy_due_ns : UINT64_MAX;
+    bool full = !failed && wal_full_look(wal, &next_ns);
     bool finished = atomic_load(&wal->closing) && idle && (failed || (!wal->first && !wal->open));
     pthread_mutex_unlock(&wal->lock);
 
@@ -217,7 +218,9 @@ enum task_result wal_writer_step(struct task *task)
     }
     if (flush)
         flush_submit(wal);
-    if (lazy_due_ns > clock_now_ns(wal->clock)) /* else a completion comes first */
-        task_sleep_until(task, lazy_due_ns);
+    if (full && wal->on_full)
+        wal->on_full(wal);
+    if (!failed && next_ns != UINT64_MAX && next_ns > clock_now_ns(wal->clock))
+        task_sleep_until(task, next_ns); /* else a completion comes first */
     return finished ? TASK_DONE : TASK_PARK;
 }

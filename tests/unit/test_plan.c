@@ -106,7 +106,7 @@ static void a_data_file_below_1_mb_is_refused(void **state)
     unmake(&made);
 }
 
-static void two_logs_of_a_database_are_refused_with_the_remedy(void **state)
+static void two_logs_of_a_database_follow_its_data(void **state)
 {
     struct fake_machine fake;
     struct profile *profile = plain_profile();
@@ -115,9 +115,32 @@ static void two_logs_of_a_database_are_refused_with_the_remedy(void **state)
     big_machine(&fake);
     set_file(profile, "File3", "/data/b.ldx", "100", "TRUE", "1");
     make(&made, profile, &fake);
-    assert_int_equal(made.error, -EINVAL);
-    assert_int_equal(made.exit_code, 2);
-    assert_non_null(strstr(made.message, "Database="));
+    assert_int_equal(made.error, 0);
+    assert_int_equal(made.plan.database_count, 1);
+    assert_int_equal(made.plan.file_count, 3);
+    assert_true(made.plan.files[1].is_log && made.plan.files[2].is_log);
+    assert_string_equal(made.plan.files[2].path, "/data/b.ldx");
+    unmake(&made);
+}
+
+/* Where it may grow, by SQL Server's 64 MB unless it says otherwise. */
+static void a_log_grows_by_64_mb_by_default(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    set_file(profile, "File3", "/data/b.ldx", "100", "TRUE", "1");
+    set_file(profile, "File4", "/data/c.ldx", "100", "TRUE", "1");
+    set(profile, "File4", "MaxSize", "300");
+    set(profile, "File4", "Increment", "10");
+    make(&made, profile, &fake);
+    assert_int_equal(made.error, 0);
+    assert_int_equal(made.plan.files[2].increment_bytes, 64 << 20);
+    assert_int_equal(made.plan.files[2].max_bytes, 100 << 20);
+    assert_int_equal(made.plan.files[3].increment_bytes, 10 << 20);
+    assert_int_equal(made.plan.files[3].max_bytes, 300 << 20);
     unmake(&made);
 }
 
@@ -655,7 +678,8 @@ int main(void)
         cmocka_unit_test(files_come_data_first_and_databases_dense),
         cmocka_unit_test(sizes_are_whole_extents),
         cmocka_unit_test(a_data_file_below_1_mb_is_refused),
-        cmocka_unit_test(two_logs_of_a_database_are_refused_with_the_remedy),
+        cmocka_unit_test(two_logs_of_a_database_follow_its_data),
+        cmocka_unit_test(a_log_grows_by_64_mb_by_default),
         cmocka_unit_test(no_file_at_all_is_refused),
         cmocka_unit_test(a_path_of_512_bytes_is_refused),
         cmocka_unit_test(sparse_files_are_not_written_beforehand),

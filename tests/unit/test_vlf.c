@@ -200,6 +200,67 @@ static void use_that_was_not_counted_keeps_its_stored_parity(void **state)
     assert_int_equal(got.parity, LOG_PARITY_ODD);
 }
 
+/* ---- growth: reference, section 4.5 ---- */
+
+static void expect_growth(enum vlf_rule rule, uint64_t log_bytes, uint64_t growth_bytes,
+                          size_t count, uint64_t first_bytes)
+{
+    struct vlf_header vlfs[VLF_MAX];
+    struct vlf_growth growth = {.rule = rule,
+                                .file_bytes = log_bytes,
+                                .log_bytes = log_bytes,
+                                .growth_bytes = growth_bytes,
+                                .create_lsn = {77, 16, 1}};
+    uint64_t offset = log_bytes;
+    assert_int_equal(vlf_layout_growth(&growth, vlfs), count);
+    assert_int_equal(vlfs[0].size_bytes, first_bytes);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(vlfs[i].offset, offset);
+        assert_int_equal(vlfs[i].create_lsn.fseq, 77);
+        assert_int_equal(vlfs[i].fseq, 0);
+        offset += vlfs[i].size_bytes;
+    }
+    assert_int_equal(offset, log_bytes + growth_bytes);
+}
+
+static void to_2012_a_growth_is_cut_by_its_size(void **state)
+{
+    (void)state;
+    expect_growth(VLF_RULE_CLASSIC, 1 * GIB, 64 * MIB, 4, 16 * MIB);
+    expect_growth(VLF_RULE_CLASSIC, 1 * GIB, 64 * MIB + 64 * KIB, 8, 8 * MIB);
+    expect_growth(VLF_RULE_CLASSIC, 64 * GIB, 1 * GIB, 8, 128 * MIB);
+    expect_growth(VLF_RULE_CLASSIC, 64 * GIB, 1 * GIB + 64 * KIB, 16, 64 * MIB);
+}
+
+static void from_2014_less_than_an_eighth_of_the_log_is_one(void **state)
+{
+    (void)state;
+    expect_growth(VLF_RULE_2014, 1 * GIB, 128 * MIB - 64 * KIB, 1, 128 * MIB - 64 * KIB);
+    expect_growth(VLF_RULE_2014, 1 * GIB, 128 * MIB, 8, 16 * MIB);
+    expect_growth(VLF_RULE_2014, 64 * MIB, 64 * MIB, 4, 16 * MIB);
+    expect_growth(VLF_RULE_2014, 1 * GIB, 2 * GIB, 16, 128 * MIB);
+}
+
+static void in_2022_up_to_64_mib_are_one(void **state)
+{
+    (void)state;
+    expect_growth(VLF_RULE_2022, 8 * MIB, 64 * MIB, 1, 64 * MIB);
+    expect_growth(VLF_RULE_2022, 8 * MIB, 64 * MIB + 64 * KIB, 8, 8 * MIB);
+    expect_growth(VLF_RULE_2022, 1 * GIB, 100 * MIB, 1, 100 * MIB);
+}
+
+/* Growths under 512 KiB made one VLF; a VLF is at least 248 KiB. */
+static void small_growths_make_few(void **state)
+{
+    (void)state;
+    struct vlf_header vlfs[VLF_MAX];
+    struct vlf_growth none = {.file_bytes = MIB, .log_bytes = MIB, .growth_bytes = 240 * KIB};
+    expect_growth(VLF_RULE_CLASSIC, 1 * MIB, 448 * KIB, 1, 448 * KIB);
+    expect_growth(VLF_RULE_CLASSIC, 1 * MIB, 512 * KIB, 2, 248 * KIB);
+    expect_growth(VLF_RULE_CLASSIC, 1 * MIB, 1 * MIB, 4, 256 * KIB);
+    assert_int_equal(vlf_layout_growth(&none, vlfs), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +269,10 @@ int main(void)
         cmocka_unit_test(number_of_vlfs_follows_the_size_of_the_file),
         cmocka_unit_test(file_that_cannot_hold_two_vlfs_is_refused),
         cmocka_unit_test(vlfs_cover_the_file_back_to_back),
+        cmocka_unit_test(to_2012_a_growth_is_cut_by_its_size),
+        cmocka_unit_test(from_2014_less_than_an_eighth_of_the_log_is_one),
+        cmocka_unit_test(in_2022_up_to_64_mib_are_one),
+        cmocka_unit_test(small_growths_make_few),
         cmocka_unit_test(parity_flips_with_every_use),
         cmocka_unit_test(header_has_its_fields_where_sql_server_has_them),
         cmocka_unit_test(header_reads_back_as_it_was_built),
