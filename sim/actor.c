@@ -346,7 +346,7 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         error = actor->dbcc ? 0 : -ENOMEM;
     }
     if (!error && pattern->backs_up)
-        error = backup_create(actor, settings, kind_index);
+        error = backup_create(actor, profile_section(profile, "BackupUser"), kind_index);
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     if (!error && pattern->checks)

@@ -15,6 +15,7 @@
 
 #define MEMORY_ALIGN_BYTES 4096
 /* SQL Server: devices x 3 + devices + 2 x volumes. */
+#define LOG_ROOM_BYTES    (1u << 20) /* meta pages and what is left free between blocks */
 #define BUFFERS_OF_FILE   4
 #define BUFFERS_OF_VOLUME 2
 
@@ -228,10 +229,10 @@ static bool log_file_choose(struct backup *b, uint64_t *offset)
     bool is_first = file->number < media->full[media->current].number;
     *offset = is_first ? BACKUP_FIRST_OFFSET : file->end_offset;
     b->to = file;
-    uint64_t size = atomic_load(&file->file.target.size_bytes), logs = 0;
-    for (unsigned i = 0; i < b->database->log_count; i++)
-        logs += atomic_load(&b->database->logs[i].target.size_bytes);
-    return *offset + logs < size;
+    uint64_t wanted = wal_bytes_from(&b->database->wal, media->log_hold.position);
+    for (unsigned i = 0; i < b->database->log_count && b->actor->pattern->user_count; i++)
+        wanted += atomic_load(&b->database->logs[i].target.size_bytes); /* the tail's room */
+    return *offset + wanted + LOG_ROOM_BYTES < atomic_load(&file->file.target.size_bytes);
 }
 
 static void reset(struct backup *b)
@@ -265,6 +266,11 @@ static enum task_result database_begin(struct actor *actor)
     reset(b);
     if (b->log_only)
         return log_only_begin(actor, offset);
+    if (!actor->pattern->user_count) { /* the tail: no full backup in its place */
+        run_say(actor->run, "Database %u: there is no room for a backup of the tail of the log",
+                b->database_index + 1);
+        return actor_go(actor, database_next);
+    }
     b->to = NULL;
     if (b->media->full) {
         b->to = &b->media->full[(b->media->current + 1) % b->media->keep];
@@ -343,7 +349,8 @@ int backup_create(struct actor *actor, const struct backup_user_settings *settin
     b->actor = actor;
     b->settings = settings;
     b->share = share;
-    b->shares = settings->user_count > 0 ? (unsigned)settings->user_count : 1;
+    bool users = actor->pattern->user_count && settings->user_count > 0;
+    b->shares = users ? (unsigned)settings->user_count : 1;
     b->buffer_count = (unsigned)settings->buffer_count;
     if (b->buffer_count == 0)
         b->buffer_count = BUFFERS_OF_FILE + BUFFERS_OF_VOLUME * volumes_of(actor->run);

@@ -2,7 +2,8 @@
  * plan_backup.c - the backup files of a plan: how many, where, how large.
  *
  * A full backup takes the pages of its database, the log that is held meanwhile, and meta pages; a
- * file for log backups takes two whole logs, after which a full backup begins a new chain.
+ * file for log backups takes four whole logs, the last of them for the tail at the end; when no
+ * more fits a full backup begins a new file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static void add(struct plan *plan, const struct backup_user_settings *s, unsigne
                 bool log)
 {
     uint64_t logs = bytes_of(plan, database, true);
-    uint64_t content = log ? 2 * logs : bytes_of(plan, database, false) + logs;
+    uint64_t content = log ? 4 * logs : bytes_of(plan, database, false) + logs;
     uint64_t bytes = content + overhead(content, (uint64_t)s->transfer_bytes);
     for (int64_t i = 0; i < s->keep; i++)
         plan->backups[plan->backup_count++] = (struct plan_backup){

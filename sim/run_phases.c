@@ -18,6 +18,7 @@
 #include "sim/pairing.h"
 #include "sim/prepare.h"
 #include "sim/run_actors.h"
+#include "sim/run_backups.h"
 #include "sim/run_errors.h"
 #include "sim/run_loop.h"
 #include "sim/run_slots.h"
@@ -139,6 +140,8 @@ static int audit(struct run *run)
     bool pages_done = !run_stopping(run);
     if (pages_done)
         error = logs_audit(run);
+    if (pages_done && !error)
+        error = run_backups_look(run);
     run_phase_end(run);
     run->audited = pages_done && !error;
     return error;
@@ -233,6 +236,8 @@ static int cycle(struct run *run)
         return error;
     if (!error && !run_stopping(run))
         error = final_checkpoint(run);
+    if (!error && !run_stopping(run))
+        error = run_backups_tail(run);
     if (!error && !run_stopping(run))
         error = audit(run);
     run->cycles_done += run->audited;

@@ -107,6 +107,17 @@ static uint64_t durable_bytes(const struct wal_vlf *vlf, uint64_t end)
     return fseq == end >> 32 ? (end & UINT32_MAX) * LOG_SECTOR_BYTES : 0;
 }
 
+uint64_t wal_bytes_from(struct wal *wal, uint64_t position)
+{
+    uint64_t sum = 0;
+    pthread_mutex_lock(&wal->lock);
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        if (wal->vlfs[i].in_use && wal->vlfs[i].header.fseq >= position >> 32)
+            sum += wal->vlfs[i].used_bytes;
+    pthread_mutex_unlock(&wal->lock);
+    return sum;
+}
+
 bool wal_durable_span(struct wal *wal, uint64_t position, struct wal_span *span)
 {
     pthread_mutex_lock(&wal->lock);
