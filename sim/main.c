@@ -7,6 +7,7 @@
 #include "sim/command_clean.h"
 #include "sim/command_config.h"
 #include "sim/command_preflight.h"
+#include "sim/command_restore.h"
 #include "sim/command_run.h"
 #include "sim/command_selftest.h"
 #include "sim/command_verify.h"
@@ -25,6 +26,7 @@ static const struct command commands[] = {
     {"run", "[CONFIG.ini] [options]", "simulate, verify, report", command_run},
     {"verify", "PATH...", "check files of an earlier run or of SQL Server, offline",
      command_verify},
+    {"restore", "BACKUP... --to DIR", "data files from the backups of a run", command_restore},
     {"selftest", "[--dir D]", "prove here that every fault class is caught and named",
      command_selftest},
     {"preflight", "PATH...", "would SQL Server accept these paths, and who else is there?",

@@ -2,6 +2,7 @@
 #include "sim/verify_check.h"
 
 #include "sim/database.h"
+#include "sim/verify_backup.h"
 #include "sim/verify_data.h"
 #include "sim/verify_log.h"
 
@@ -33,5 +34,8 @@ int verify_check(struct verify_set *set)
     for (size_t i = 0; i < set->count && !error; i++)
         if (is_data(&set->files[i]))
             error = verify_data_check(set, &set->files[i]);
+    for (size_t i = 0; i < set->count && !error; i++)
+        if (set->files[i].is_backup)
+            error = verify_backup_check(set, &set->files[i]);
     return error;
 }
