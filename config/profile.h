@@ -47,6 +47,7 @@ struct config_settings {
     int64_t cache_hit_ratio; /* 0..10000 */
     int64_t max_outstanding_io;
     int64_t target_io_duration_ns;
+    int64_t max_iops, max_mb_per_s; /* of the whole run; 0 = no limit */
     bool allow_io_bursts;
     bool no_buffering;
     bool write_through;

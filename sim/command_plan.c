@@ -295,6 +295,19 @@ static void print_settings(const struct profile *profile, FILE *out)
     fputs(list.columns ? "\n" : "  settings all by default\n", out);
 }
 
+static void print_limit(const struct config_settings *settings, FILE *out)
+{
+    if (settings->max_iops == 0 && settings->max_mb_per_s == 0)
+        return;
+    fprintf(out, "  limit    ");
+    if (settings->max_iops)
+        fprintf(out, "%" PRId64 " IOPS (MaxIops)%s", settings->max_iops,
+                settings->max_mb_per_s ? ", " : "");
+    if (settings->max_mb_per_s)
+        fprintf(out, "%" PRId64 " MB/s (MaxMBps)", settings->max_mb_per_s);
+    fprintf(out, " in the whole run; what waits for that counts in the response time\n");
+}
+
 static void print_rules(const struct profile *profile, FILE *out)
 {
     char text[PROFILE_RULES_MAX];
@@ -344,6 +357,7 @@ void command_plan_print(const struct run_setup *setup, const char *engine, FILE 
     print_opening(profile_config(setup->profile), out);
     print_settings(setup->profile, out);
     print_rules(setup->profile, out);
+    print_limit(profile_config(setup->profile), out);
     print_users(setup, out);
     fprintf(out, "  pool     %s\n", size_of(plan->pool_bytes).text);
     fprintf(out, "  workers  %u, %u I/Os outstanding each\n", plan->workers, plan->queue_depth);

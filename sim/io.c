@@ -142,8 +142,21 @@ static void fetch_granted(struct io *io)
         io->queue_tail = last;
 }
 
+static void release_held(struct io *io)
+{
+    uint64_t now_ns = io->held_head ? clock_now_ns(io->clock) : 0;
+    while (io->held_head && io->held_head->start_ns <= now_ns) {
+        struct io_req *req = io->held_head;
+        io->held_head = req->next;
+        if (io->held_head == NULL)
+            io->held_tail = NULL;
+        queue_append(io, req);
+    }
+}
+
 static void queue_pump(struct io *io)
 {
+    release_held(io);
     fetch_granted(io);
     while (io->queue_head && io->engine->outstanding < io->engine->depth) {
         struct io_req *req = io->queue_head;
@@ -160,10 +173,29 @@ static void queue_pump(struct io *io)
     }
 }
 
+/* True: the limit of the run lets it start only later. */
+static bool hold(struct io *io, struct io_req *req)
+{
+    if (!io->limit || req->op == IO_FLUSH)
+        return false;
+    req->start_ns = io_limit_take(io->limit, req->submit_ns, req->total_bytes);
+    if (req->start_ns <= req->submit_ns && !io->held_head)
+        return false;
+    req->next = NULL;
+    if (io->held_tail)
+        io->held_tail->next = req;
+    else
+        io->held_head = req;
+    io->held_tail = req;
+    return true;
+}
+
 void io_submit(struct io *io, struct io_req *req)
 {
     prepare(io, req);
     io->pending++;
+    if (hold(io, req))
+        return;
     if (io->queue_head || start(io, req) == NO_ROOM)
         queue_append(io, req);
 }
@@ -301,8 +333,10 @@ unsigned io_poll(struct io *io, unsigned min, uint64_t deadline_ns)
     for (;;) {
         queue_pump(io);
         unsigned ask = done < min ? transfers_to_wait_for(io, min - done) : 0;
+        uint64_t start_ns = io_next_start_ns(io);
+        uint64_t until_ns = deadline_ns < start_ns ? deadline_ns : start_ns;
         struct io_req *list = NULL;
-        int got = io->engine->ops->reap(io->engine, ask, deadline_ns, &list);
+        int got = io->engine->ops->reap(io->engine, ask, until_ns, &list);
         assert(got >= 0);
         unsigned before = io->ended;
         settle_all(io, list);

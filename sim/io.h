@@ -30,6 +30,7 @@
 #include "sim/io_account.h"
 #include "sim/io_flush.h"
 #include "sim/io_gate.h"
+#include "sim/io_limit.h"
 #include "sim/io_watch.h"
 #include "sim/seconds.h"
 #include "sim/stats.h"
@@ -81,6 +82,7 @@ struct io_req {
     uint32_t slot;           /* io_watch.h */
     enum phase phase;        /* at submission */
     uint64_t intended_ns;    /* due_ns, or the time of io_submit */
+    uint64_t start_ns;       /* not before (io_limit.h) */
     uint64_t total_bytes, moved_bytes;
     ssize_t engine_result; /* bytes or -errno of this transfer */
     unsigned short_count;
@@ -148,6 +150,8 @@ struct io {
     struct seconds *seconds;                /* of the rated phase, or NULL */
     enum phase *phase;                      /* the run's present phase */
     struct io_req *queue_head, *queue_tail; /* waiting for depth */
+    struct io_limit *limit;                 /* NULL: none */
+    struct io_req *held_head, *held_tail;   /* until their start_ns, which rise */
     unsigned pending;                       /* submitted to the wrapper, done() not yet run */
     struct io_gate *gate;                   /* NULL: no bounds but the engine's depth */
     bool waits;                             /* at the gate */
@@ -168,8 +172,8 @@ void io_init(struct io *io, struct io_engine *engine, struct clock *clock, struc
              enum phase *phase);
 /* Never fails: errors arrive in done(), which runs in io_poll only.  Never waits (but for an engine
  * that transfers inside submit).  Beyond the engine's depth requests queue here, first in first
- * out, and beyond the bounds of the gate there; that time counts in the response time, not in the
- * latency. */
+ * out, and beyond the bounds of the gate there; a limit of the run holds them back before that.
+ * That time counts in the response time, not in the latency. */
 void io_submit(struct io *io, struct io_req *req);
 /* Run done() of what completed; returns how many. min and deadline as for reap, but min counts
  * requests, not transfers: the rest of a short one is waited for.  done() may submit.  Requests
@@ -177,6 +181,11 @@ void io_submit(struct io *io, struct io_req *req);
  * submission. */
 unsigned io_poll(struct io *io, unsigned min, uint64_t deadline_ns);
 void io_wake(struct io *io); /* any thread */
+/* When the next request may start that a limit holds back; UINT64_MAX: there is none. */
+static inline uint64_t io_next_start_ns(const struct io *io)
+{
+    return io->held_head ? io->held_head->start_ns : UINT64_MAX;
+}
 /* Submit and wait, for set-up code outside the phases' actors. Returns req->result; -ETIMEDOUT when
  * io->waiting gave this one or an earlier one up. */
 int io_run(struct io *io, struct io_req *req) __attribute__((warn_unused_result));

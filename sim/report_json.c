@@ -127,6 +127,20 @@ static json_t *plan_json(const struct report *report)
     return object;
 }
 
+/* The ceiling of the run and what it held back. */
+static json_t *limit_json(const struct report *report)
+{
+    const struct config_settings *settings = report->run->settings;
+    const struct io_limit *limit = &report->run->limit;
+    json_t *object = json_object();
+    put_count(object, "max_iops", (uint64_t)settings->max_iops);
+    put_count(object, "max_mb_per_s", (uint64_t)settings->max_mb_per_s);
+    put_count(object, "requests_held", atomic_load(&((struct io_limit *)(uintptr_t)limit)->held));
+    put_real(object, "seconds_held",
+             (double)atomic_load(&((struct io_limit *)(uintptr_t)limit)->held_ns) / NS_PER_S);
+    return object;
+}
+
 static json_t *run_json(const struct report *report)
 {
     const struct run *run = report->run;
@@ -145,6 +159,7 @@ static json_t *run_json(const struct report *report)
     put_count(object, "cycles", run->cycles_done);
     put_text(object, "message", run->message);
     put(object, "phases", phases_json(report));
+    put(object, "limit", limit_json(report));
     put(object, "plan", plan_json(report));
     return object;
 }

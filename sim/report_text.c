@@ -13,6 +13,7 @@
 #include "sim/evidence.h"
 #include "sim/final_summary.h"
 #include "sim/report_slots.h"
+#include "sim/report_system.h"
 #include "sim/report_speed.h"
 #include "verify/verdict.h"
 
@@ -220,6 +221,7 @@ static int write_text(const struct report *report, FILE *out)
     int error = write_phases(report, out);
     report_speed_text(report, out);
     report_slots_text(report, out);
+    report_system_text(report, out);
     write_summary(report, out);
     write_findings(report, out);
     write_advice(report, out);

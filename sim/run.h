@@ -82,6 +82,7 @@ struct run {
     uint64_t suspended_ns;   /* the system, since it was started */
     bool stuck;              /* a request never ended: nothing that it may use is freed */
     struct io_gate gate;     /* throttle and MaxOutstandingIO, for all workers */
+    struct io_limit limit;   /* MaxIops and MaxMBps, for them and the coordinator */
     unsigned virtual_thread; /* virtual clock: 1 + number of the worker at work; 0 coordinator */
     struct worker *workers;
     unsigned worker_count;

@@ -176,6 +176,14 @@ static void seconds_drop(struct run *run)
     free(run->seconds);
 }
 
+static void limit_make(struct run *run)
+{
+    const struct config_settings *settings = run->settings;
+    io_limit_init(&run->limit, (uint64_t)settings->max_iops,
+                  (uint64_t)settings->max_mb_per_s << 20);
+    run->io.limit = run->limit.on ? &run->limit : NULL;
+}
+
 static int workers_make(struct run *run)
 {
     const struct plan *plan = run->config.plan;
@@ -194,6 +202,7 @@ static int workers_make(struct run *run)
     io_init(&run->io, run->main_engine, run->clock, &run->main_stats, &run->phase);
     io_gate_init(&run->gate, outstanding_max(run));
     io_gate_join(&run->gate, &run->io, false);
+    limit_make(run);
     run->workers = calloc(plan->workers, sizeof *run->workers);
     if (!run->workers)
         return fail(run, EXIT_CODE_INCOMPLETE, -ENOMEM, "not enough memory for %u workers",
@@ -204,6 +213,7 @@ static int workers_make(struct run *run)
             return engine_fail(run, error);
         run->workers[i].cpu_mask = plan->cpu_mask;
         io_gate_join(&run->gate, &run->workers[i].io, true);
+        run->workers[i].io.limit = run->io.limit;
         run->worker_count++;
         if (run->seconds)
             run->workers[i].io.seconds = &run->seconds[i];
@@ -684,6 +694,8 @@ void run_destroy(struct run *run)
     dbcc_pass_free(run->dbcc);
     snapshots_free(run);
     io_watch_free(&run->watch);
+    if (run->main_engine)
+        io_limit_free(&run->limit);
     io_gate_destroy(&run->gate);
     for (unsigned i = 0; i < run->database_count; i++) {
         struct database *database = &run->databases[i];

@@ -120,7 +120,9 @@ void task_sleep_until(struct task *task, uint64_t ns)
 
 uint64_t worker_next_timer_ns(const struct worker *worker)
 {
-    return worker->timer_count ? worker->timers[0]->timer_ns : UINT64_MAX;
+    uint64_t timer_ns = worker->timer_count ? worker->timers[0]->timer_ns : UINT64_MAX;
+    uint64_t start_ns = io_next_start_ns(&worker->io);
+    return timer_ns < start_ns ? timer_ns : start_ns;
 }
 
 /* ---- queues ---- */

@@ -90,7 +90,8 @@ bool worker_stop_within(struct worker *worker, unsigned seconds);
 
 /* One round without waiting: inbox, due timers, queued tasks, completions. True if anything ran. */
 bool worker_step(struct worker *worker);
-uint64_t worker_next_timer_ns(const struct worker *worker); /* UINT64_MAX = none */
+/* Of a task, or of a request that a limit holds back; UINT64_MAX = none. */
+uint64_t worker_next_timer_ns(const struct worker *worker);
 
 void task_init(struct task *task, struct worker *worker, enum task_result (*step)(struct task *));
 void task_set_idle(struct task *task); /* before task_start */
