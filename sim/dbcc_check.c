@@ -42,7 +42,8 @@ static enum task_result wait_for_others(struct actor *actor);
 static bool is_over(const struct actor *actor)
 {
     const struct run *run = actor->run;
-    return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
+    return atomic_load(&((struct actor *)(uintptr_t)actor)->leaving) || run_stopping(run) ||
+           clock_now_ns(run->clock) >= run->phase_deadline_ns;
 }
 
 /* ---- where pages stand ---- */
@@ -479,7 +480,7 @@ struct dbcc_check *dbcc_check_create(struct actor *actor, struct pattern_reads r
     size_t pages = (size_t)reads.outstanding * reads.pages;
     check->actor = actor;
     check->pass = run->dbcc;
-    check->pass->actors++;
+    dbcc_pass_actors(check->pass, 1);
     check->request_count = reads.outstanding;
     check->request_pages = reads.pages;
     check->requests = calloc(reads.outstanding, sizeof *check->requests);
@@ -500,7 +501,7 @@ void dbcc_check_free(struct dbcc_check *check)
 {
     if (!check)
         return;
-    check->pass->actors--;
+    dbcc_pass_actors(check->pass, -1);
     free(check->requests);
     free(check->buffer);
     free(check->iov);

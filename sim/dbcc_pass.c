@@ -24,6 +24,13 @@ void dbcc_pass_free(struct dbcc_pass *pass)
     free(pass);
 }
 
+void dbcc_pass_actors(struct dbcc_pass *pass, int change)
+{
+    pthread_mutex_lock(&pass->lock);
+    pass->actors += (unsigned)change;
+    pthread_mutex_unlock(&pass->lock);
+}
+
 /* ---- begin ---- */
 
 static uint64_t pages_of(const struct database *database)

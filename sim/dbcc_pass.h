@@ -47,6 +47,9 @@ struct dbcc_pass {
 struct dbcc_pass *dbcc_pass_create(struct run *run);
 void dbcc_pass_free(struct dbcc_pass *pass);
 
+/* An actor more, or one less. */
+void dbcc_pass_actors(struct dbcc_pass *pass, int change);
+
 enum dbcc_join {
     DBCC_JOIN_OPEN, /* the caller opens it: dbcc_pass_opened */
     DBCC_JOIN_IN,   /* it runs */

@@ -76,6 +76,19 @@ static void expected_image(struct page_reader *reader)
     page_fill(reader->expected, &reader->run->identity, &identity, reader->first_before.actor);
 }
 
+/* Each place of a snapshot was a hole and is written once: zeros there are what it was before, and
+ * not what something did to it. */
+static enum verdict verdict_of(const struct page_reader *reader, bool healed)
+{
+    const struct explanation *why = &reader->first_why;
+    enum verdict verdict = explain_after_rereads(why, healed);
+    if (!reader->file->snapshot_of || verdict != VERDICT_zeroed)
+        return verdict;
+    if (page_is_zero(reader->first_image, PAGE_BYTES))
+        return VERDICT_lost_write;
+    return strspn(why->sectors, "nz") == PAGE_SECTORS ? VERDICT_torn_page : verdict;
+}
+
 void page_fault_report(struct page_reader *reader, bool healed)
 {
     struct data_file *file = reader->file;
@@ -100,8 +113,8 @@ void page_fault_report(struct page_reader *reader, bool healed)
         if (atomic_exchange(&file->truncated, true))
             return;
     } else {
-        finding.verdict = reader->first_error ? error_verdict(reader, healed)
-                                              : explain_after_rereads(&reader->first_why, healed);
+        finding.verdict =
+            reader->first_error ? error_verdict(reader, healed) : verdict_of(reader, healed);
     }
     expected_image(reader);
     struct finding_images images = {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/page_fault.h"
+#include "sim/snapshot.h"
 
 #define CHUNK_PAGES     128 /* 1 MiB: SQL Server's largest read-ahead */
 #define BUFFER_ALIGN    4096
@@ -114,6 +115,19 @@ static int look_at_home(struct pairing *pairing, struct finding *victim, struct 
     return 0;
 }
 
+/* The copy of the page for the snapshot of its file, which never came there: the same image. */
+static struct finding *lost_copy(struct findings *findings, const struct finding *victim,
+                                 const struct data_file *home)
+{
+    if (!home->snapshot)
+        return NULL;
+    uint16_t uid = home->snapshot->file.file.mark.file_uid;
+    struct finding *copy = findings_at(findings, uid, victim->why.origin_page_no);
+    bool same = copy && copy != victim && copy->verdict == VERDICT_lost_write &&
+                copy->why.generation_expected == victim->why.origin_generation;
+    return same ? copy : NULL;
+}
+
 static int pair_victim(struct pairing *pairing, struct finding *victim)
 {
     struct findings *findings = &pairing->run->findings;
@@ -124,7 +138,12 @@ static int pair_victim(struct pairing *pairing, struct finding *victim)
     uint32_t page_no = why->origin_page_no;
     if (!home || page_no >= home->file.size_pages)
         return 0;
-    struct finding *event = findings_at(findings, why->origin_file_uid, page_no);
+    struct finding *event = lost_copy(findings, victim, home);
+    if (event) {
+        join(findings, victim, event, &home->snapshot->file, page_no);
+        return 0;
+    }
+    event = findings_at(findings, why->origin_file_uid, page_no);
     if (event == victim)
         return 0;
     if (!event)
@@ -159,6 +178,13 @@ static void collect_lost(struct pairing *pairing)
     }
 }
 
+/* What the stamps of the pages of a file say. */
+static uint16_t stamped_uid(const struct pairing *pairing, uint16_t file_uid)
+{
+    const struct data_file *file = run_file_by_uid(pairing->run, file_uid);
+    return file ? data_file_identity(file)->file_uid : file_uid;
+}
+
 /* The lost write that this image is, standing at another place; NULL if it is none. */
 static struct finding *lost_identity(struct pairing *pairing, const uint8_t *image, uint16_t uid,
                                      uint32_t page_no)
@@ -170,7 +196,7 @@ static struct finding *lost_identity(struct pairing *pairing, const uint8_t *ima
         return NULL;
     for (unsigned i = 0; i < pairing->lost_count; i++) {
         struct finding *lost = pairing->lost[i];
-        if (!lost->amended && lost->file_uid == stamp->file_uid &&
+        if (!lost->amended && stamped_uid(pairing, lost->file_uid) == stamp->file_uid &&
             lost->page_no == stamp->page_no && stamp->generation > lost->why.generation_found &&
             stamp->generation <= lost->why.generation_expected)
             return lost;

@@ -40,11 +40,20 @@ static int add(struct plan *plan, unsigned source, char message[PLAN_MESSAGE_MAX
     return -ENAMETOOLONG;
 }
 
+/* By anybody, at any time of the run? */
+static bool wanted(const struct plan *plan, const struct profile *profile)
+{
+    bool any = wanted_by(plan, profile) || wanted_by(plan, profile_rated(profile));
+    for (size_t i = 0; i < profile_phase_count(profile) && !any; i++)
+        any = wanted_by(plan, profile_phase_profile(profile, i));
+    return any;
+}
+
 int plan_add_snapshots(struct plan *plan, const struct profile *profile,
                        char message[PLAN_MESSAGE_MAX])
 {
     int error = 0;
-    if (!wanted_by(plan, profile) && !wanted_by(plan, profile_rated(profile)))
+    if (!wanted(plan, profile))
         return 0;
     plan->snapshots = calloc(plan->file_count, sizeof *plan->snapshots);
     if (!plan->snapshots)

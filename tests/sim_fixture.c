@@ -127,6 +127,9 @@ void sim_begin(struct sim *sim, const struct sim_options *options)
     sim->plan.queue_depth = QUEUE_DEPTH;
     sim->plan.seed = sim->options.seed;
     sim->plan.test_cycle_ns = sim->options.duration_ns;
+    char message[PLAN_MESSAGE_MAX];
+    int error = plan_add_snapshots(&sim->plan, sim->profile, message);
+    assert(!error);
     if (!sim->options.real_clock)
         device_make(sim);
     if (sim->options.with_faults) {
@@ -207,5 +210,8 @@ void sim_end(struct sim *sim)
     for (unsigned i = 0; i < sim->plan.file_count; i++)
         free((void *)(uintptr_t)sim->plan.files[i].path);
     free(sim->plan.files);
+    for (unsigned i = 0; i < sim->plan.snapshot_count; i++)
+        free(sim->plan.snapshots[i].path);
+    free(sim->plan.snapshots);
     nftw(sim->folder, remove_entry, REMOVE_FDS, FTW_DEPTH | FTW_PHYS);
 }
