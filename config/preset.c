@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "config/nearest.h"
+#include "config/passes.h"
 #include "config/sizes.h"
 #include "config/source.h"
 #include "config/units.h"
@@ -95,6 +96,16 @@ static void print_time(const struct profile *profile, FILE *out)
     fputs("then every page is read back\n", out);
 }
 
+static void print_passes(const struct profile *profile, FILE *out)
+{
+    for (size_t i = 0; i < profile_pass_count(profile); i++) {
+        const struct pass_settings *pass = profile_pass(profile, i);
+        fprintf(out, "%*s%-8s %s: %s %s\n", INDENT, "", i == 0 ? "Passes" : "", pass->name,
+                pass->preset != NULL ? pass->preset : "every directory",
+                pass->options != NULL ? pass->options : "");
+    }
+}
+
 void presets_print(struct profile *(*profile_new)(void), FILE *out)
 {
     for (size_t i = 0; i < presets_count; i++) {
@@ -108,8 +119,12 @@ void presets_print(struct profile *(*profile_new)(void), FILE *out)
             fputc('\n', out);
         }
         print_comment(presets[i].text, out);
-        print_sizes(profile, out);
-        print_time(profile, out);
+        if (profile_pass_count(profile) > 0) {
+            print_passes(profile, out);
+        } else {
+            print_sizes(profile, out);
+            print_time(profile, out);
+        }
         profile_free(profile);
     }
 }

@@ -91,6 +91,7 @@ void profile_free(struct profile *profile)
         free(profile->files[i].keys);
     }
     profile_phases_free(profile);
+    profile_passes_free(profile);
     text_set_free(&profile->sources);
     text_set_free(&profile->unknown);
     free(profile->sections);
@@ -196,6 +197,7 @@ static void unknown_section(struct profile *profile, const char *name, struct op
     }
     nearest_offer(&nearest, "File1");
     nearest_offer(&nearest, "Phase1");
+    nearest_offer(&nearest, "Pass1");
     diag_quote(name, quoted, sizeof(quoted));
     snprintf(what, sizeof(what), "[%s]: unknown section%s", quoted,
              profile->strict ? "" : ", its settings are ignored");
@@ -269,8 +271,11 @@ static int refuse_number(struct profile *profile, const char *section,
     if (!text_set_seen(&profile->unknown, section)) {
         diag_quote(section, quoted, sizeof(quoted));
         profile_diag(profile, DIAG_ERROR, where, "[%s]: sections of %s are [%s1], [%s2] ... [%s%d]",
-                     quoted, numbered == &file_section ? "files" : "phases", numbered->name,
-                     numbered->name, numbered->name, NUMBER_MAX);
+                     quoted,
+                     numbered == &file_section    ? "files"
+                     : numbered == &phase_section ? "phases"
+                                                  : "passes",
+                     numbered->name, numbered->name, numbered->name, NUMBER_MAX);
     }
     return -EINVAL;
 }
@@ -352,11 +357,31 @@ static int find_phase_slot(struct profile *profile, int number, const char *key,
     return 0;
 }
 
+static int find_pass_slot(struct profile *profile, int number, const char *key,
+                          struct opt_where where, struct slot *slot)
+{
+    struct pass_state *pass = profile_pass_at(profile, (unsigned)number, where);
+
+    snprintf(slot->section, sizeof(slot->section), "%s%d", pass_section.name, number);
+    if (pass == NULL) {
+        return -E2BIG;
+    }
+    slot->opt = opt_find(&pass_section, key);
+    if (slot->opt == NULL) {
+        unknown_key(profile, slot->section, &pass_section, key, where);
+        return -ENOENT;
+    }
+    slot->settings = &pass->settings;
+    slot->key = &pass->keys[profile_row(&pass_section, slot->opt)];
+    return 0;
+}
+
 static int find_slot(struct profile *profile, const char *section, const char *key,
                      struct opt_where where, struct slot *slot)
 {
     int file = profile_file_number(section);
     int phase = profile_section_number(section, &phase_section);
+    int pass = profile_section_number(section, &pass_section);
 
     slot->owner[0] = '\0';
     if (file > 0) {
@@ -365,8 +390,14 @@ static int find_slot(struct profile *profile, const char *section, const char *k
     if (phase > 0) {
         return find_phase_slot(profile, phase, key, where, slot);
     }
-    if (file < 0 || phase < 0) {
-        return refuse_number(profile, section, file < 0 ? &file_section : &phase_section, where);
+    if (pass > 0) {
+        return find_pass_slot(profile, pass, key, where, slot);
+    }
+    if (file < 0 || phase < 0 || pass < 0) {
+        const struct opt_section *numbered = file < 0    ? &file_section
+                                             : phase < 0 ? &phase_section
+                                                         : &pass_section;
+        return refuse_number(profile, section, numbered, where);
     }
     return find_plain_slot(profile, section, key, where, slot);
 }

@@ -264,6 +264,7 @@ int profile_finish(struct profile *profile)
         check_same_paths(profile);
     }
     profile_phases_finish(profile);
+    profile_passes_finish(profile);
     warn_repeated(profile);
     warn_later(profile);
     profile->finished = true;

@@ -7,6 +7,7 @@
 #ifndef CONFIG_PROFILE_PRIVATE_H
 #define CONFIG_PROFILE_PRIVATE_H
 
+#include "config/passes.h"
 #include "config/profile.h"
 
 struct key_state {
@@ -31,6 +32,11 @@ struct phase_state {
     struct profile *own; /* what it sets of other sections; after finish everything */
 };
 
+struct pass_state {
+    struct pass_settings settings;
+    struct key_state *keys;
+};
+
 struct text_set {
     char **items;
     size_t count;
@@ -43,6 +49,8 @@ struct profile {
     size_t file_count, file_capacity;
     struct phase_state *phases;
     size_t phase_count, phase_capacity;
+    struct pass_state *passes;
+    size_t pass_count;
     struct diag *diags;
     size_t diag_count, diag_capacity;
     size_t level_count[2];   /* by enum diag_level, dropped ones included */
@@ -79,6 +87,11 @@ struct phase_state *profile_phase_at(struct profile *profile, unsigned number,
                                      struct opt_where where);
 void profile_phases_finish(struct profile *profile);
 void profile_phases_free(struct profile *profile);
+/* The same for passes. */
+struct pass_state *profile_pass_at(struct profile *profile, unsigned number,
+                                   struct opt_where where);
+void profile_passes_finish(struct profile *profile);
+void profile_passes_free(struct profile *profile);
 /* The last place where one of the keys named in text was set. */
 struct opt_where profile_place_of(const struct opt_section *section, const struct key_state *keys,
                                   const char *text, struct opt_where fallback);

@@ -89,6 +89,11 @@ void profile_dump(const struct profile *profile, FILE *out)
     for (size_t i = 0; i < profile->phase_count; i++) {
         dump_phase(&profile->phases[i], out);
     }
+    for (size_t i = 0; i < profile->pass_count; i++) {
+        const struct pass_state *pass = &profile->passes[i];
+        fprintf(out, "\n[%s%u]\n", pass_section.name, pass->settings.number);
+        dump_rows(&pass_section, &pass->settings, pass->keys, out);
+    }
 }
 
 static void list_row(const struct opt_section *section, const struct opt *opt, FILE *out)
@@ -149,4 +154,5 @@ void profile_list(const struct profile *profile, FILE *out)
     }
     list_section(&file_section, out);
     list_section(&phase_section, out);
+    list_section(&pass_section, out);
 }

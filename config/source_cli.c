@@ -36,6 +36,7 @@ struct cli_row {
     const char *name;
     const char *legacy;   /* SQLIOSim's or the short form, shown in the help; NULL = none */
     const char *argument; /* name of the argument; NULL = takes none */
+    bool one_run;         /* belongs to one run of a series: passes do not inherit it */
     const char *implied;  /* the argument may be left out (--name or --name=X) and is this then */
     enum cli_kind kind;
     const char *setting; /* CLI_SETTING */
@@ -49,6 +50,7 @@ static const struct cli_row cli_rows[] = {
     {.name = "cfg",
      .legacy = "-cfg",
      .argument = "FILE",
+     .one_run = true,
      .kind = CLI_TEXT,
      FIELD(config_path),
      .help = "Read this configuration; the same as naming it without an option."},
@@ -103,6 +105,7 @@ static const struct cli_row cli_rows[] = {
              "the length of that."},
     {.name = "preset",
      .argument = "NAME",
+     .one_run = true,
      .kind = CLI_TEXT,
      FIELD(preset),
      .help = "A named load, below everything else that is set; `config --presets` lists them."},
@@ -166,6 +169,7 @@ static const struct cli_row cli_rows[] = {
      .help = "Any setting of a configuration file, over what the file says. May repeat."},
     {.name = "out",
      .argument = "DIR",
+     .one_run = true,
      .kind = CLI_TEXT,
      FIELD(out_dir),
      .help = "Directory for report, result and evidence."},
@@ -194,10 +198,12 @@ static const struct cli_row cli_rows[] = {
     {.name = "save",
      .legacy = "-save",
      .argument = "FILE",
+     .one_run = true,
      .kind = CLI_TEXT,
      FIELD(save_path),
      .help = "Write the complete configuration in effect to FILE."},
     {.name = "dry-run",
+     .one_run = true,
      .kind = CLI_FLAG,
      FIELD(dry_run),
      .help = "Check and print everything up to the first write, then stop."},
@@ -229,20 +235,6 @@ void run_options_init(struct run_options *options)
     memset(options, 0, sizeof(*options));
 }
 
-static void list_add(struct text_list *list, char *owned)
-{
-    list->items = alloc_resized(list->items, list->count + 1, sizeof(*list->items));
-    list->items[list->count++] = owned;
-}
-
-static void list_free(struct text_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i]);
-    }
-    free(list->items);
-}
-
 static void *row_field(const struct cli_row *row, struct run_options *options)
 {
     return (char *)options + row->offset;
@@ -255,10 +247,10 @@ void run_options_free(struct run_options *options)
         if (cli_rows[i].kind == CLI_TEXT) {
             free(*(char **)field);
         } else if (cli_rows[i].kind == CLI_LIST) {
-            list_free(field);
+            text_list_free(field);
         }
     }
-    list_free(&options->settings);
+    text_list_free(&options->settings);
     run_options_init(options);
 }
 
@@ -322,6 +314,7 @@ static void take_option(struct run_options *options, struct profile *profile,
                         const struct cli_row *row, const char *value)
 {
     void *field = row_field(row, options);
+    char *setting;
     char what[64];
 
     if (value == NULL) {
@@ -337,7 +330,7 @@ static void take_option(struct run_options *options, struct profile *profile,
         set_text_once(profile, field, what, value);
         break;
     case CLI_LIST:
-        list_add(field, alloc_text(value));
+        text_list_add(field, value);
         break;
     case CLI_SIZE:
         set_size(profile, row, field, value);
@@ -346,7 +339,9 @@ static void take_option(struct run_options *options, struct profile *profile,
         *(bool *)field = true;
         break;
     case CLI_SETTING:
-        list_add(&options->settings, alloc_printf("%s=%s", row->setting, value));
+        setting = alloc_printf("%s=%s", row->setting, value);
+        text_list_add(&options->settings, setting);
+        free(setting);
         break;
     }
 }
@@ -517,6 +512,64 @@ int run_options_apply(struct run_options *options, struct profile *profile)
         return 0; /* unknown names are warnings unless strict */
     }
     return rc != 0 ? rc : -EINVAL;
+}
+
+/* --name value; NULL = none. */
+static void add_word_pair(struct text_list *words, const char *name, const char *value)
+{
+    char *option = alloc_printf("--%s", name);
+
+    text_list_add(words, option);
+    if (value != NULL) {
+        text_list_add(words, value);
+    }
+    free(option);
+}
+
+static void add_row_words(const struct cli_row *row, const void *field, struct text_list *words)
+{
+    const struct text_list *list = field;
+    char size[UNITS_TEXT_MAX];
+
+    switch (row->kind) {
+    case CLI_TEXT:
+        if (*(char *const *)field != NULL) {
+            add_word_pair(words, row->name, *(char *const *)field);
+        }
+        break;
+    case CLI_LIST:
+        for (size_t i = 0; i < list->count; i++) {
+            add_word_pair(words, row->name, list->items[i]);
+        }
+        break;
+    case CLI_SIZE:
+        if (*(const int64_t *)field != 0) {
+            units_print_size(*(const int64_t *)field, UNITS_MIB, size, sizeof(size));
+            add_word_pair(words, row->name, size);
+        }
+        break;
+    case CLI_FLAG:
+        if (*(const bool *)field) {
+            add_word_pair(words, row->name, NULL);
+        }
+        break;
+    case CLI_SETTING: /* several rows may stand for one key: below */
+        break;
+    }
+}
+
+void run_options_words(const struct run_options *options, struct text_list *words)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (!cli_rows[i].one_run) {
+            add_row_words(&cli_rows[i], (const char *)options + cli_rows[i].offset, words);
+        }
+    }
+    for (size_t i = 0; i < options->settings.count; i++) {
+        char *setting = alloc_printf("%s.%s", config_section.name, options->settings.items[i]);
+        add_word_pair(words, "set", setting);
+        free(setting);
+    }
 }
 
 static void help_row(const struct cli_row *row, FILE *out)

@@ -16,13 +16,9 @@
 #include <stdio.h>
 
 #include "config/profile.h"
+#include "config/text_list.h"
 
 #define SQLIOSIM_CONFIG_NAME "sqliosim.cfg.ini" /* what SQLIOSim reads when nothing is named */
-
-struct text_list {
-    char **items;
-    size_t count;
-};
 
 struct run_options {
     char *config_path; /* NULL: none */
@@ -61,6 +57,9 @@ int run_options_parse(struct run_options *options, struct profile *profile, int 
 /* Strictness, then the configuration file, --set and the named options.  0 or -errno of the first
  * problem; what profile_finish() finds is still to come. */
 int run_options_apply(struct run_options *options, struct profile *profile) OPT_CHECK;
+/* The words that say what these options say, but for what belongs to one run: configuration,
+ * preset, result folder, --save, --dry-run. */
+void run_options_words(const struct run_options *options, struct text_list *words);
 /* Usage and all options in 80 columns. */
 void run_options_help(FILE *out);
 

@@ -14,6 +14,7 @@ static void usage(FILE *out)
 {
     fputs("usage: pagestorm config --list               every setting with its range and default\n"
           "       pagestorm config --presets            named loads: what each is\n"
+          "       pagestorm config --preset NAME        the file of one, to be changed and run\n"
           "       pagestorm config --dump [CONFIG.ini]  the configuration in effect, complete\n"
           "       pagestorm config --explain CONFIG.ini what each line of it means\n",
           out);
@@ -32,6 +33,19 @@ static int list_presets(const char *path)
 {
     (void)path;
     presets_print(profile_create_with_patterns, stdout);
+    return EXIT_CODE_OK;
+}
+
+static int print_preset(const char *name)
+{
+    const struct preset *preset = preset_by_name(name);
+    if (!preset) {
+        const char *nearest = preset_nearest(name);
+        fprintf(stderr, "error: config --preset %s: unknown%s%s; config --presets lists them\n", name,
+                nearest ? ", did you mean " : "", nearest ? nearest : "");
+        return EXIT_CODE_USAGE;
+    }
+    fputs(preset->text, stdout);
     return EXIT_CODE_OK;
 }
 
@@ -69,6 +83,7 @@ static const struct {
 } actions[] = {
     {"--list", 0, 0, list},
     {"--presets", 0, 0, list_presets},
+    {"--preset", 1, 1, print_preset},
     {"--dump", 0, 1, dump},
     {"--explain", 1, 1, explain_file},
 };

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "config/alloc.h"
+#include "config/passes.h"
 #include "config/paths.h"
 #include "sim/command_plan.h"
 #include "sim/command_save.h"
@@ -27,6 +28,7 @@
 #include "sim/engine_mem.h"
 #include "sim/error_log.h"
 #include "sim/final_summary.h"
+#include "sim/passes.h"
 #include "sim/report.h"
 #include "sim/result_dir.h"
 #include "sim/watch.h"
@@ -472,6 +474,23 @@ static int look_before(struct session *s)
     return 0;
 }
 
+/* [PassN]: each pass is a run of its own. */
+static int session_run_passes(struct session *s)
+{
+    const struct profile *profile = s->setup.profile;
+    if (profile_is_set(profile, config_section.name, "TestCycleDuration") ||
+        profile_is_set(profile, config_section.name, "RatedDuration")) {
+        fprintf(stderr, "error: -d and --rated would change every pass: give a pass its time in "
+                        "its Options (pagestorm config --preset signoff > my.ini)\n");
+        return EXIT_CODE_USAGE;
+    }
+    passes_print(&s->setup, stdout);
+    if (s->setup.options.dry_run)
+        return EXIT_CODE_OK;
+    int exit_code = make_result_dir(s);
+    return exit_code ? exit_code : passes_run(&s->setup, s->result.path);
+}
+
 static int session_run(struct session *s, int argc, char **argv, bool sqliosim_mode)
 {
     int exit_code = run_setup_make(&s->setup, argc, argv, sqliosim_mode);
@@ -479,6 +498,8 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
         run_options_help(stdout);
         return EXIT_CODE_OK;
     }
+    if (!exit_code && profile_pass_count(s->setup.profile) > 0)
+        return session_run_passes(s);
     if (!exit_code)
         exit_code = run_setup_check_paths(&s->setup);
     if (!exit_code)

@@ -14,6 +14,7 @@
 
 #include "config/alloc.h"
 #include "config/load_steps.h"
+#include "config/passes.h"
 #include "config/paths.h"
 #include "config/preset.h"
 #include "config/units.h"
@@ -236,7 +237,7 @@ int run_setup_make(struct run_setup *setup, int argc, char **argv, bool sqliosim
     if (setup->options.help)
         return 0;
     profile_print_diags(setup->profile, stderr);
-    if (exit_code)
+    if (exit_code || profile_pass_count(setup->profile) > 0) /* each pass has its own plan */
         return exit_code;
     setup->planned = true;
     if (plan_make_on(&setup->plan, setup->profile, &setup->machine, &setup->notes, message,
