@@ -49,7 +49,7 @@ exits 0 run "$WORK/two.ini" "${RUN[@]}" --out "$WORK/none" --dry-run
 exits 2 run "$WORK/two.ini" "${RUN[@]}" -d 5
 grep -q 'Options' "$WORK/err" || fail "-d: no remedy"
 
-printf '[CONFIG]\nSeed=1\n[Pass0]\nName=x\n[Pass2]\nName=a\nPreset=nowhere\n[Pass3]\n' >"$WORK/bad.ini"
+printf '[CONFIG]\nStopOnError=TRUE\n[Pass0]\nName=x\n[Pass2]\nName=a\nPreset=nowhere\n[Pass3]\n' >"$WORK/bad.ini"
 echo 'Preset=oltp' >>"$WORK/bad.ini"
 exits 2 run "$WORK/bad.ini" "${RUN[@]}"
 grep -q 'bad.ini:2: \[CONFIG\].*nothing else' "$WORK/err" || fail "another section"
