@@ -41,8 +41,8 @@ static int print_preset(const char *name)
     const struct preset *preset = preset_by_name(name);
     if (!preset) {
         const char *nearest = preset_nearest(name);
-        fprintf(stderr, "error: config --preset %s: unknown%s%s; config --presets lists them\n", name,
-                nearest ? ", did you mean " : "", nearest ? nearest : "");
+        fprintf(stderr, "error: config --preset %s: unknown%s%s; config --presets lists them\n",
+                name, nearest ? ", did you mean " : "", nearest ? nearest : "");
         return EXIT_CODE_USAGE;
     }
     fputs(preset->text, stdout);
@@ -81,11 +81,8 @@ static const struct {
     int arguments_min, arguments_max;
     int (*run)(const char *path);
 } actions[] = {
-    {"--list", 0, 0, list},
-    {"--presets", 0, 0, list_presets},
-    {"--preset", 1, 1, print_preset},
-    {"--dump", 0, 1, dump},
-    {"--explain", 1, 1, explain_file},
+    {"--list", 0, 0, list}, {"--presets", 0, 0, list_presets}, {"--preset", 1, 1, print_preset},
+    {"--dump", 0, 1, dump}, {"--explain", 1, 1, explain_file},
 };
 
 int command_config(int argc, char **argv)

@@ -49,8 +49,17 @@ exits 0 run "$WORK/two.ini" "${RUN[@]}" --out "$WORK/none" --dry-run
 exits 2 run "$WORK/two.ini" "${RUN[@]}" -d 5
 grep -q 'Options' "$WORK/err" || fail "-d: no remedy"
 
-printf '[CONFIG]\nStopOnError=TRUE\n[Pass0]\nName=x\n[Pass2]\nName=a\nPreset=nowhere\n[Pass3]\n' >"$WORK/bad.ini"
-echo 'Preset=oltp' >>"$WORK/bad.ini"
+cat >"$WORK/bad.ini" <<'EOF'
+[CONFIG]
+StopOnError=TRUE
+[Pass0]
+Name=x
+[Pass2]
+Name=a
+Preset=nowhere
+[Pass3]
+Preset=oltp
+EOF
 exits 2 run "$WORK/bad.ini" "${RUN[@]}"
 grep -q 'bad.ini:2: \[CONFIG\].*nothing else' "$WORK/err" || fail "another section"
 grep -q 'bad.ini:4: \[Pass0\]' "$WORK/err" || fail "Pass0"
