@@ -463,6 +463,12 @@ static const struct opt file_opts[] = {
      .max = "32767",
      FIELD(database),
      .help = "Number of the database that the file belongs to."},
+    {.name = "TempDb",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(tempdb),
+     .help = "The file is one of tempdb's (with LogFile=TRUE its log): made anew, logged without "
+             "waiting, not recovered after a crash. Database does not count then."},
 };
 
 #undef FIELD

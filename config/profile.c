@@ -580,6 +580,20 @@ void profile_file_grows(struct profile *profile, size_t index, int64_t increment
         file->keys[profile_row(&file_section, opt_find(&file_section, "FileName"))];
 }
 
+int profile_add_tempdb_file(struct profile *profile, const char *path, bool log_file, int64_t bytes,
+                            struct opt_where where)
+{
+    int rc = profile_add_file(profile, path, log_file, bytes, bytes, 1, where);
+    if (rc != 0) {
+        return rc;
+    }
+    struct file_state *file = &profile->files[profile->file_count - 1];
+    file->settings.tempdb = true;
+    file->keys[profile_row(&file_section, opt_find(&file_section, "TempDb"))] =
+        file->keys[profile_row(&file_section, opt_find(&file_section, "FileName"))];
+    return 0;
+}
+
 void profile_file_rename(struct profile *profile, size_t index, const char *path)
 {
     assert(!profile->finished && index < profile->file_count);

@@ -96,6 +96,7 @@ struct file_settings {
     bool shrinkable;
     bool sparse;
     bool log_file;
+    bool tempdb;      /* of tempdb, whatever `database` says */
     int64_t database; /* 1-based */
     unsigned number;  /* N of [FileN] */
     struct opt_where where;
@@ -116,6 +117,14 @@ struct phase_settings {
 #define PHASE_LOAD_WHOLE     100000.0 /* 100 %: the rates as they are set */
 #define PHASE_DATABASES_ALL  0
 #define PHASE_DATABASES_EACH (-1)
+
+/* The database that a file is of: tempdb has a number behind all that [FileN] Database= can give,
+ * so that it comes last everywhere. */
+#define PROFILE_TEMPDB_DATABASE 32768
+static inline int64_t file_settings_database(const struct file_settings *file)
+{
+    return file->tempdb ? PROFILE_TEMPDB_DATABASE : file->database;
+}
 
 enum diag_level { DIAG_WARNING, DIAG_ERROR };
 
@@ -212,6 +221,9 @@ int profile_add_file(struct profile *profile, const char *path, bool log_file,
 /* A file that was added changes its size in steps of increment_bytes. */
 void profile_file_grows(struct profile *profile, size_t index, int64_t increment_bytes,
                         bool shrinkable);
+/* The same for a file of tempdb; it never grows beyond bytes. */
+int profile_add_tempdb_file(struct profile *profile, const char *path, bool log_file, int64_t bytes,
+                            struct opt_where where) OPT_CHECK;
 
 size_t profile_error_count(const struct profile *profile); /* those not kept included */
 size_t profile_diag_count(const struct profile *profile);

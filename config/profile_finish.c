@@ -97,6 +97,11 @@ static void check_file_section(struct profile *profile, struct file_state *file)
                      "[File%u] Sparse has no effect on a log file: logs are written in full",
                      settings->number);
     }
+    if (settings->sparse && settings->tempdb && !settings->log_file) {
+        profile_diag(profile, DIAG_ERROR, settings->where,
+                     "[File%u] Sparse: tempdb has no sparse files; leave Sparse or TempDb out",
+                     settings->number);
+    }
 }
 
 struct named_file {
@@ -277,7 +282,7 @@ static const struct file_settings *file_of(const struct profile *profile, int64_
 {
     for (size_t i = 0; i < profile->file_count; i++) {
         const struct file_settings *file = &profile->files[i].settings;
-        if (file->database == database && file->log_file == log_file) {
+        if (file_settings_database(file) == database && file->log_file == log_file) {
             return file;
         }
     }
@@ -294,11 +299,18 @@ int profile_check_files(struct profile *profile)
     }
     for (size_t i = 0; i < profile->file_count; i++) {
         const struct file_settings *file = &profile->files[i].settings;
-        if (file_of(profile, file->database, !file->log_file) != NULL ||
-            file_of(profile, file->database, file->log_file) != file) {
+        int64_t database = file_settings_database(file);
+        if (file_of(profile, database, !file->log_file) != NULL ||
+            file_of(profile, database, file->log_file) != file) {
             continue; /* complete, or said already */
         }
-        if (file->log_file) {
+        if (file->tempdb) {
+            profile_diag(profile, DIAG_ERROR, file->where,
+                         "[File%u]: tempdb has no %s file; add a [FileN] with TempDb=TRUE and "
+                         "LogFile=%s",
+                         file->number, file->log_file ? "data" : "log",
+                         file->log_file ? "FALSE" : "TRUE");
+        } else if (file->log_file) {
             profile_diag(profile, DIAG_ERROR, file->where,
                          "[File%u]: database %lld has a log file but no data file", file->number,
                          (long long)file->database);

@@ -75,7 +75,8 @@ static const struct cli_row cli_rows[] = {
      .argument = "DIR",
      .kind = CLI_LIST,
      FIELD(tempdb_dirs),
-     .help = "Directory for tempdb. No effect in this version."},
+     .help = "Directory for the files of tempdb, where the load uses it ([TempDbUser]) and no "
+             "[FileN] names them. May repeat."},
     {.name = "backup-dir",
      .argument = "DIR",
      .kind = CLI_LIST,

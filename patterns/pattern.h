@@ -27,6 +27,8 @@ enum op_kind {
                        with page_count the frames from first_page on, in memory */
     OP_CHECKDB,     /* its part of one pass over a database: read and verify page sets */
     OP_LAZY_WRITE,  /* one sweep of the lazy writer over the pool */
+    OP_SORT,        /* a sort that spills to tempdb: runs are written, merged and read back */
+    OP_HASH,        /* a hash join that spills: partitions are written and read back */
     OP_THINK,       /* sleep think_ns */
     OP_YIELD,       /* give the turn away once */
     OP_COMPUTE,     /* burn about compute_cycles CPU cycles */
@@ -46,6 +48,15 @@ struct op_page {
     bool update;        /* else read only */
 };
 
+/* OP_SORT, OP_HASH: what is written to tempdb, past the pool. */
+struct op_spill {
+    uint64_t pages;       /* of the object */
+    uint32_t chunk_pages; /* of one request */
+    uint32_t run_pages;   /* OP_SORT: of an initial run, what fits in the memory of the sort */
+    uint32_t ways;        /* OP_SORT: runs merged at a time; OP_HASH: partitions */
+    uint32_t outstanding; /* requests */
+};
+
 /* An intent.  Page numbers may name system pages: the executor skips those. */
 struct op {
     enum op_kind kind;
@@ -55,7 +66,8 @@ struct op {
     const struct op_page *pages; /* OP_UPDATE: in the order in which they are used (a chain
                                     ascends); the pattern's memory, valid until the next call */
     unsigned pages_count;
-    unsigned log_records; /* OP_BULK: format records to reserve log space for */
+    unsigned log_records;  /* OP_BULK: format records to reserve log space for */
+    struct op_spill spill; /* OP_SORT, OP_HASH */
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     bool log_only; /* OP_BACKUP */
     int64_t think_ns;
@@ -105,6 +117,12 @@ struct pattern_reads {
     bool snapshots;       /* of data files that are snapshots of the moment when it began */
 };
 
+/* What the actors of a pattern use of tempdb, together. */
+struct pattern_tempdb {
+    uint64_t need_bytes; /* at most at a time; 0: nothing */
+    uint64_t size_bytes; /* how large tempdb shall be; 0: as is fit */
+};
+
 struct pattern {
     const char *name;                  /* "RandomUser": section name, report row */
     const char *help;                  /* what SQL Server activity it stands for */
@@ -134,6 +152,13 @@ struct pattern {
     struct pattern_reads (*reads)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
     void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);
+    /* Which of its pattern's actors it is, once, after init; NULL: all are alike. */
+    void (*place)(void *state, unsigned kind_index);
+    /* NULL: does not use tempdb. */
+    struct pattern_tempdb (*tempdb)(const void *settings);
+    /* With tempdb: the largest op of this actor, whose memory is made beforehand; OP_END: of none
+     * that needs any. */
+    void (*largest)(const void *state, struct op *out);
 };
 
 #define PATTERN(name) extern const struct pattern pattern_##name;

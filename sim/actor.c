@@ -9,6 +9,7 @@
 
 #include "sim/backup.h"
 #include "sim/run_errors.h"
+#include "sim/tempdb_work.h"
 
 #define CPU_CYCLES_PER_TURN 1000000 /* burn no more than this without giving the turn away */
 
@@ -37,7 +38,8 @@ void actor_view(struct actor *actor, struct pattern_view *view)
     *view = (struct pattern_view){
         .now_ns = clock_now_ns(run->clock),
         .files = actor->files,
-        .file_count = run->file_count,
+        /* tempdb is used through its space, and read as a whole by nobody but the last audit. */
+        .file_count = actor->pattern->user_count ? run->user_file_count : run->file_count,
         .log_used_permille = wal_used_permille(&database->wal),
         .frames_low = pool_is_low(&run->pool),
         .frames_wanted = atomic_load(&run->pool.waiting) > 0,
@@ -48,7 +50,9 @@ void actor_view(struct actor *actor, struct pattern_view *view)
         .checkpoint_asked = checkpoint_is_asked(&database->desk),
         .log_backup_wanted = actor->backup && backup_log_is_wanted(actor),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
-        .checkpoint_interval_ns = (uint64_t)run->settings->recovery_interval_ns,
+        /* tempdb's is due for the sake of its log alone. */
+        .checkpoint_interval_ns =
+            database->tempdb ? 0 : (uint64_t)run->settings->recovery_interval_ns,
         .log_full_permille = (unsigned)(run->settings->log_used_checkpoint / 10),
     };
 }
@@ -149,6 +153,10 @@ static enum task_result op_begin(struct actor *actor)
         return frame_check_begin(actor);
     case OP_LAZY_WRITE:
         return lazy_write_begin(actor);
+    case OP_SORT:
+        return tempdb_sort_begin(actor);
+    case OP_HASH:
+        return tempdb_hash_begin(actor);
     case OP_THINK:
         return think_begin(actor);
     case OP_YIELD:
@@ -334,6 +342,8 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         return -ENOMEM;
     memcpy(actor->files, run->pattern_files, run->file_count * sizeof *actor->files);
     pattern->init(actor->state, settings, run->config.plan->seed, number);
+    if (pattern->place)
+        pattern->place(actor->state, kind_index);
     int error = page_reader_init(&actor->reader, run, &actor->task, actor->name);
     if (!error)
         error = scan_init(actor, profile, settings);
@@ -347,6 +357,8 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
     }
     if (!error && pattern->backs_up)
         error = backup_create(actor, profile_section(profile, "BackupUser"), kind_index);
+    if (!error && pattern->tempdb)
+        error = tempdb_work_create(actor);
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     if (!error && pattern->checks)
@@ -366,6 +378,8 @@ void actor_free(struct actor *actor)
     actor->bulk = NULL;
     dbcc_check_free(actor->dbcc);
     actor->dbcc = NULL;
+    tempdb_work_free(actor->tempdb);
+    actor->tempdb = NULL;
     page_scan_free(&actor->scan);
     page_reader_free(&actor->reader);
     free(actor->audit.buffer);

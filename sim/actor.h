@@ -62,6 +62,7 @@ struct checkpoint;
 struct lazy_write;
 struct backup;
 struct frame_check;
+struct tempdb_work;
 
 struct actor {
     struct task task;
@@ -92,6 +93,7 @@ struct actor {
     struct lazy_write *lazy;
     struct backup *backup; /* of patterns that back up */
     struct frame_check *frame_check;
+    struct tempdb_work *tempdb;             /* of patterns that use tempdb */
     const struct config_settings *settings; /* of its phase */
     int database_only;      /* index: it sees the files of this database; -1: of all */
     _Atomic bool leaving;   /* it ends at its next op boundary: the phase has changed */
@@ -130,6 +132,8 @@ enum task_result checkpoint_begin(struct actor *actor);
 int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));
 enum task_result lazy_write_begin(struct actor *actor);
 int lazy_write_create(struct actor *actor) __attribute__((warn_unused_result));
+enum task_result tempdb_sort_begin(struct actor *actor);
+enum task_result tempdb_hash_begin(struct actor *actor);
 enum task_result frame_check_begin(struct actor *actor);
 /* Of `shares` actors that begin spread over the pool, number `share`. */
 int frame_check_create(struct actor *actor, unsigned share, unsigned shares)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sim/database_syspage.h"
 #include "sim/page_change.h"
 
 static void plan_add(struct allocation *a, uint32_t page_no)
@@ -107,51 +108,19 @@ static void map_change(const struct allocation *a, enum syspage_kind kind, uint3
     }
 }
 
-/* Under the frame's lock. */
-static int change_locked(struct allocation *a, struct xact *xact, struct frame *frame,
-                         uint32_t page_no, struct task *task)
+static void edit_map(void *context, uint8_t *image)
 {
-    struct data_file *file = a->file;
-    uint8_t image[PAGE_BYTES];
-    memcpy(image, frame->bytes, PAGE_BYTES);
-    map_change(a, syspage_kind(page_no, file->primary), page_no, image);
-    struct page_identity identity = {.file_uid = file->file.mark.file_uid,
-                                     .incarnation = file->file.mark.incarnation,
-                                     .page_no = page_no,
-                                     .generation = frame->generation + 1};
-    struct syspage_change change;
-    struct log_record record = syspage_change_record(&change, &identity, frame->bytes, image);
-    record.xact_id = xact->id;
-    record.previous = xact->last;
-    struct lsn lsn;
-    int error = wal_append(&file->database->wal, xact, &record, 1, &lsn, task);
-    if (error)
-        return error;
-    memcpy(frame->bytes, image, PAGE_BYTES);
-    frame->generation++;
-    frame_mark_dirty(file->database->pool, frame, lsn);
-    return 0;
+    const struct allocation *a = context;
+    uint32_t page_no = a->pages[a->done];
+    map_change(a, syspage_kind(page_no, a->file->primary), page_no, image);
 }
 
 int allocation_step(struct allocation *a, struct xact *xact, struct task *task)
 {
-    struct pool *pool = a->file->database->pool;
-    while (a->done < a->page_count) {
-        uint32_t page_no = a->pages[a->done];
-        struct frame *frame = syspage_frame(a->file, page_no);
-        pthread_mutex_t *lock = frame_lock(pool, frame);
-        pthread_mutex_lock(lock);
-        int error = -EAGAIN;
-        if (frame->state == FRAME_WRITING)
-            wait_list_add(&frame->waiters, task);
-        else if (frame->state == FRAME_BAD)
-            error = 0; /* its finding stands */
-        else
-            error = change_locked(a, xact, frame, page_no, task);
-        pthread_mutex_unlock(lock);
+    for (; a->done < a->page_count; a->done++) {
+        int error = syspage_edit(a->file, a->pages[a->done], edit_map, a, xact, task);
         if (error)
             return error;
-        a->done++;
     }
     return 0;
 }

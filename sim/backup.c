@@ -284,7 +284,7 @@ static enum task_result database_next(struct actor *actor)
 {
     struct backup *b = actor->backup;
     b->database_index += b->shares;
-    if (b->database_index >= actor->run->database_count || run_stopping(actor->run))
+    if (b->database_index >= actor->run->user_database_count || run_stopping(actor->run))
         return TASK_DONE;
     return database_begin(actor);
 }
@@ -293,7 +293,7 @@ enum task_result backup_begin(struct actor *actor)
 {
     struct backup *b = actor->backup;
     b->database_index = b->share;
-    if (b->share >= actor->run->database_count)
+    if (b->share >= actor->run->user_database_count)
         return TASK_DONE;
     return database_begin(actor);
 }
@@ -302,7 +302,7 @@ bool backup_log_is_wanted(const struct actor *actor)
 {
     const struct backup *b = actor->backup;
     struct run *run = actor->run;
-    for (unsigned i = b->share; i < run->database_count; i += b->shares)
+    for (unsigned i = b->share; i < run->user_database_count; i += b->shares)
         if (run->backups[i].log_hold.held && wal_space_wanted(&run->databases[i].wal) &&
             wal_is_held_back(&run->databases[i].wal))
             return true;

@@ -140,12 +140,19 @@ static enum task_result begin_record(struct actor *actor)
     return actor_go(actor, wait_begin);
 }
 
+/* SQL Server's automatic checkpoint of tempdb, for the sake of its log: nothing is recovered, so no
+ * page need be written; one that is asked for, or ends a phase, writes them. */
+static bool is_log_only(const struct checkpoint *c)
+{
+    return c->database->tempdb && c->kind == CHECKPOINT_AUTOMATIC;
+}
+
 static enum task_result wait_begin(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
     struct wal *wal = &c->database->wal;
     if (wal_wait_durable(wal, lsn_position(c->begin), &actor->waiter, &actor->task))
-        return actor_go(actor, rewrite_doubtful);
+        return actor_go(actor, is_log_only(c) ? release : rewrite_doubtful);
     return wal_failed(wal) ? give_up(actor) : TASK_PARK;
 }
 

@@ -64,8 +64,12 @@ static void print_files(const struct plan *plan, FILE *out)
     for (unsigned i = 0; i < plan->file_count; i++) {
         const struct plan_file *file = &plan->files[i];
         char *path = absolute_path(file->path);
-        fprintf(out, "  %-8s %s  %s  database %u%s\n", file->is_log ? "log" : "data", path,
-                size_of(file->size_bytes).text, file->database + 1, file->sparse ? ", sparse" : "");
+        fprintf(out, "  %-8s %s  %s  ", file->is_log ? "log" : "data", path,
+                size_of(file->size_bytes).text);
+        if (file->tempdb)
+            fprintf(out, "tempdb\n");
+        else
+            fprintf(out, "database %u%s\n", file->database + 1, file->sparse ? ", sparse" : "");
         free(path);
     }
 }

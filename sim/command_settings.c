@@ -19,6 +19,7 @@
 #include "config/preset.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
+#include "sim/plan_tempdb.h"
 #include "sim/run_actors.h"
 #include "sim/verdict_rules.h"
 
@@ -55,16 +56,8 @@ static bool has_named_file(const struct profile *profile)
     return false;
 }
 
-static void warn_later(struct profile *profile, const struct text_list *list, const char *option)
-{
-    if (list->count)
-        profile_diag(profile, DIAG_WARNING, command_line, "%s has no effect in this version",
-                     option);
-}
-
 static void warn_without_effect(struct profile *profile, const struct run_options *options)
 {
-    warn_later(profile, &options->tempdb_dirs, "--tempdb-dir");
     if (!has_named_file(profile))
         return;
     if (options->size_bytes)
@@ -187,6 +180,24 @@ static int add_files(struct run_setup *setup)
     return 0;
 }
 
+/* Where somebody uses tempdb and no [FileN] is one of its files. */
+static int add_tempdb(struct run_setup *setup)
+{
+    const struct run_options *options = &setup->options;
+    const struct text_list *dirs =
+        options->tempdb_dirs.count ? &options->tempdb_dirs : &options->dirs;
+    struct plan_tempdb_dirs where = {(const char *const *)dirs->items, dirs->count};
+    char message[PLAN_MESSAGE_MAX];
+    if (options->tempdb_dirs.count && !plan_tempdb_is_used(setup->profile, &setup->machine))
+        profile_diag(setup->profile, DIAG_WARNING, command_line,
+                     "--tempdb-dir has no effect: nothing uses tempdb (TempDbUser.Sorts, Hashes, "
+                     "VersionStoreRate and WorktableRate are 0)");
+    if (plan_add_tempdb(setup->profile, &where, &setup->machine, &setup->notes, message) == 0)
+        return 0;
+    profile_diag(setup->profile, DIAG_ERROR, command_line, "%.500s", message);
+    return EXIT_CODE_USAGE;
+}
+
 /* Everything that can be said of the settings, also after a first mistake. */
 static int load_settings(struct run_setup *setup, int argc, char **argv)
 {
@@ -215,6 +226,8 @@ static int load_settings(struct run_setup *setup, int argc, char **argv)
     check_load(setup);
     int exit_code = parse || apply || mapped ? EXIT_CODE_USAGE : add_files(setup);
     settle_duration(setup);
+    if (exit_code == 0)
+        exit_code = add_tempdb(setup);
     if (profile_finish(profile) && exit_code == 0)
         exit_code = EXIT_CODE_USAGE;
     /* What a file that could not be read did not say is not missing. */

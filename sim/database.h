@@ -66,7 +66,7 @@ struct data_file {
     uint32_t capacity_pages;
     struct file_users users;  /* database_use.h */
     bool primary;             /* has the boot page */
-    bool sparse;              /* pages are not allocated beforehand */
+    bool sparse;              /* pages are not allocated beforehand: sparse files, tempdb's */
     pthread_mutex_t lock;     /* of syspages and their images */
     struct syspage *syspages; /* ordered by page_no */
     size_t syspage_count, syspage_capacity;
@@ -75,6 +75,7 @@ struct data_file {
 
 struct database {
     unsigned index; /* 0-based; id = index + 1 */
+    bool tempdb;    /* commits do not wait, what is not recovered need not be durable */
     char name[DATABASE_NAME_MAX];
     struct data_file *files;
     unsigned file_count;

@@ -11,12 +11,12 @@ static uint64_t bytes_of(const struct plan *plan, bool logs)
     return sum;
 }
 
-/* A sparse file gets system pages only, which weigh nothing. */
+/* A sparse file, or one of tempdb, gets system pages only, which weigh nothing. */
 static uint64_t bytes_written_first(const struct plan *plan)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < plan->file_count; i++)
-        if (!plan->files[i].is_log && !plan->files[i].sparse)
+        if (!plan->files[i].is_log && !plan->files[i].sparse && !plan->files[i].tempdb)
             sum += plan->files[i].size_bytes;
     return sum;
 }

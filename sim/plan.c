@@ -23,6 +23,7 @@
 #include "sim/affinity.h"
 #include "sim/allocation.h"
 #include "sim/exit_code.h"
+#include "sim/plan_tempdb.h"
 #include "sim/pool.h"
 #include "sim/wal_space.h"
 #include "sim/worker.h"
@@ -75,7 +76,7 @@ static int64_t next_database(const struct profile *profile, int64_t after)
 {
     int64_t found = 0;
     for (size_t i = 0; i < profile_file_count(profile); i++) {
-        int64_t database = profile_file(profile, i)->database;
+        int64_t database = file_settings_database(profile_file(profile, i));
         if (database > after && (found == 0 || database < found))
             found = database;
     }
@@ -122,8 +123,9 @@ static int add_file(struct planner *p, const struct file_settings *file)
         .increment_bytes = increment_of(file),
         .shrinkable = file->shrinkable && !file->log_file,
         .sparse = file->sparse && !file->log_file,
+        .tempdb = file->tempdb,
     };
-    if (!p->plan->files[p->plan->file_count - 1].sparse) /* that gets system pages only */
+    if (!file->sparse && (!file->tempdb || file->log_file)) /* those get system pages only */
         p->plan->bytes_to_write += bytes;
     return 0;
 }
@@ -134,7 +136,7 @@ static int add_files_of(struct planner *p, int64_t database, bool logs, unsigned
     *added = 0;
     for (size_t i = 0; i < profile_file_count(p->profile); i++) {
         const struct file_settings *file = profile_file(p->profile, i);
-        if (file->database != database || file->log_file != logs)
+        if (file_settings_database(file) != database || file->log_file != logs)
             continue;
         int error = add_file(p, file);
         if (error)
@@ -177,6 +179,10 @@ static int plan_files(struct planner *p)
     for (int64_t id = next_database(p->profile, 0); id && !error;
          id = next_database(p->profile, id))
         error = add_database(p, id);
+    if (!error && plan_check_tempdb(p->plan, p->profile, p->machine, p->message)) {
+        *p->exit_code = EXIT_CODE_USAGE;
+        error = -EINVAL;
+    }
     return error;
 }
 
@@ -207,11 +213,14 @@ static void largest_of(const struct planner *p, const struct profile *profile, s
     }
 }
 
-static struct largest largest_transaction(const struct planner *p)
+/* In tempdb nothing is logged but what is allocated. */
+static struct largest largest_transaction(const struct planner *p, bool tempdb)
 {
     /* What the file system reports is known only when the file exists: the larger one. */
     size_t sector = p->settings->sector_size_bytes ? (size_t)p->settings->sector_size_bytes : 4096;
     struct largest largest = {allocation_log_need(sector), initial_update};
+    if (tempdb)
+        return largest;
     largest_of(p, p->profile, sector, &largest);
     if (profile_rated(p->profile))
         largest_of(p, profile_rated(p->profile), sector, &largest);
@@ -258,12 +267,11 @@ static void log_of(const struct plan *plan, unsigned database, uint64_t *most, u
 
 static int check_logs(struct planner *p)
 {
-    const struct largest largest = largest_transaction(p);
-    const char *who = largest.who;
-    uint64_t need = largest.bytes;
     for (unsigned i = 0; i < p->plan->file_count; i++) {
         const struct plan_file *file = &p->plan->files[i];
-        uint64_t most, bytes;
+        const struct largest largest = largest_transaction(p, file->tempdb);
+        const char *who = largest.who;
+        uint64_t most, bytes, need = largest.bytes;
         if (!is_first_log(p->plan, i))
             continue;
         log_of(p->plan, file->database, &most, &bytes);

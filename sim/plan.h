@@ -75,6 +75,7 @@ struct plan_file {
     uint64_t increment_bytes; /* by which it grows; 0: never */
     bool shrinkable;
     bool sparse;
+    bool tempdb;
 };
 /* What the file may reach. */
 static inline uint64_t plan_file_capacity(const struct plan_file *file)
@@ -98,7 +99,8 @@ struct plan_snapshot {
 };
 
 struct plan {
-    struct plan_file *files; /* data files before the log of each database, databases in order */
+    struct plan_file *files; /* data files before the log of each database, databases in order,
+                                tempdb last */
     unsigned file_count, database_count;
     struct plan_snapshot *snapshots;
     unsigned snapshot_count;

@@ -91,6 +91,9 @@ struct run {
     unsigned database_count;
     struct data_file **files; /* all data files; uid order is files of database 0, its log, ... */
     unsigned file_count;
+    unsigned user_file_count;           /* of files: those before tempdb's */
+    unsigned user_database_count;       /* of databases: tempdb is the last, if there is one */
+    struct tempdb_space *tempdb;        /* what is free in it; NULL: there is none */
     struct pattern_file *pattern_files; /* their sizes at the start; actors have their own copies */
     _Atomic unsigned size_changes;      /* data files that grew or shrank so far */
     unsigned files_made;                /* of the plan's files, in order */

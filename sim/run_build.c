@@ -24,6 +24,7 @@
 #include "sim/run_slots.h"
 #include "sim/run_watch.h"
 #include "sim/snapshot.h"
+#include "sim/tempdb_space.h"
 #include "verify/checksum.h"
 
 static int fail(struct run *run, int exit_code, int error, const char *format, ...)
@@ -245,6 +246,14 @@ static unsigned count_files(const struct plan *plan, unsigned database, bool is_
     return count;
 }
 
+static bool is_tempdb(const struct plan *plan, unsigned database)
+{
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (plan->files[i].database == database)
+            return plan->files[i].tempdb;
+    return false;
+}
+
 static int databases_allocate(struct run *run)
 {
     const struct plan *plan = run->config.plan;
@@ -260,12 +269,16 @@ static int databases_allocate(struct run *run)
         database->run = &run->identity;
         checkpoint_desk_init(&database->desk);
         size_rights_init(&database->sizes);
+        database->tempdb = is_tempdb(plan, i);
         snprintf(database->name, sizeof database->name, "pagestorm%u", i + 1);
+        if (database->tempdb)
+            snprintf(database->name, sizeof database->name, "tempdb");
         database->files = calloc(count_files(plan, i, false), sizeof *database->files);
         database->logs = calloc(count_files(plan, i, true), sizeof *database->logs);
         if (!database->files || !database->logs)
             return -ENOMEM;
         run->database_count++;
+        run->user_database_count += !database->tempdb;
     }
     return 0;
 }
@@ -335,7 +348,8 @@ static int file_make(struct run *run, unsigned index)
         .file_uid = (uint16_t)(index + 1),
         .incarnation = 1,
         .file_id = file_id_of(database, planned->is_log),
-        .database_id = (uint16_t)(DATABASE_ID_FIRST + planned->database),
+        .database_id = (uint16_t)(planned->tempdb ? DATABASE_ID_TEMPDB
+                                                  : DATABASE_ID_FIRST + planned->database),
         .kind = planned->is_log ? FILE_KIND_LOG : FILE_KIND_DATA,
         .seed = run->config.plan->seed,
         .compressible = run->identity.compressible,
@@ -362,9 +376,10 @@ static int file_make(struct run *run, unsigned index)
         return file_refused(run, error);
     run->files_made = index + 1;
     if (!planned->is_log) {
-        data->sparse = planned->sparse;
+        data->sparse = planned->sparse || planned->tempdb;
         data->capacity_pages = (uint32_t)(plan_file_capacity(planned) / PAGE_BYTES);
         run->files[run->file_count++] = data;
+        run->user_file_count += !planned->tempdb;
     }
     database->file_count += !planned->is_log;
     database->log_count += planned->is_log;
@@ -486,6 +501,8 @@ static int database_make(struct run *run, struct database *database)
                     database->logs[0].path, strerror(-error));
     wal_set_limits(&database->wal, (unsigned)settings->log_writes_max,
                    (size_t)settings->log_bytes_max);
+    if (database->tempdb)
+        database->wal.write_stream = STREAM_tempdb_log_write;
     database->wal.on_error = run_log_error;
     database->wal.context = run;
     error = run_log_prepare(run, database);
@@ -534,6 +551,9 @@ static int files_make(struct run *run)
             .database = (uint16_t)run->files[i]->database->index,
         };
     }
+    struct database *last = &run->databases[run->database_count - 1];
+    if (!error && last->tempdb)
+        error = tempdb_space_create(&run->tempdb, last);
     return error;
 }
 
@@ -711,6 +731,7 @@ void run_destroy(struct run *run)
             file_close(&database->logs[j]);
         free(database->logs);
     }
+    tempdb_space_free(run->tempdb);
     files_remove(run);
     backup_media_free(run);
     pool_destroy(&run->pool);

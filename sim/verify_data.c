@@ -267,6 +267,11 @@ static bool has_protected_page(const struct verify_file *file)
 int verify_data_check(struct verify_set *set, struct verify_file *file)
 {
     struct data_check check = {.set = set, .file = file, .file_id = file->file_id};
+    if (verify_is_unspecified(set, file)) {
+        file->counts[VERIFY_COUNT_pages] = file->counts[VERIFY_COUNT_pages_not_judged] =
+            file->page_count;
+        return 0;
+    }
     int error = verify_maps_init(&check.maps);
     if (error)
         return error;

@@ -42,6 +42,17 @@ const char *verify_count_text(enum verify_count count)
     return texts[count];
 }
 
+static bool is_tempdb(const struct verify_file *file)
+{
+    return file->ours && file->file.mark.database_id == DATABASE_ID_TEMPDB;
+}
+
+bool verify_is_unspecified(const struct verify_set *set, const struct verify_file *file)
+{
+    bool ended = set->ledger && set->clean && set->believed;
+    return is_tempdb(file) && !file->is_log && !ended;
+}
+
 /* ---- errors ---- */
 
 static int refuse(struct verify_set *set, int exit_code, int error, const char *path,

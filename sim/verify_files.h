@@ -110,6 +110,8 @@ void verify_report(struct verify_set *set, struct verify_file *file, struct find
 /* The same for a page; detail may be NULL. */
 void verify_report_page(struct verify_set *set, struct verify_file *file, uint32_t page_no,
                         enum verdict verdict, const char *detail);
+/* A data file of tempdb whose run did not end in order: nothing of it is owed. */
+bool verify_is_unspecified(const struct verify_set *set, const struct verify_file *file);
 /* The first log file of the database of a file of ours, which stands for its log; NULL if the set
  * has none.  complete: it has all of them. */
 struct verify_file *verify_log_first(struct verify_set *set, const struct verify_file *file,

@@ -49,6 +49,9 @@ void verify_print_set(const struct verify_set *set, FILE *out)
         fprintf(out, "\n%s: %s, %" PRIu64 " bytes\n", file->file.path, kind_of(file),
                 file->size_bytes);
         print_header_size(file, out);
+        if (verify_is_unspecified(set, file))
+            fprintf(out, "  note: a data file of tempdb, of which nothing is recovered after a "
+                         "crash: its pages are not judged\n");
         for (int c = 0; c < VERIFY_COUNT_COUNT; c++)
             if (file->counts[c])
                 fprintf(out, "  %12" PRIu64 "  %s\n", file->counts[c],

@@ -153,10 +153,11 @@ static void page_settled(struct gather *gather, unsigned index, bool ok)
     uint16_t uid = file->file.mark.file_uid;
     uint32_t page_no = gather->first_page + index;
     bool system = syspage_kind(page_no, file->primary) != SYSPAGE_NONE;
+    /* Nobody flushes tempdb or a snapshot: nothing of them is owed after a crash. */
+    bool durable = file->file.target.dsync || database->tempdb || file->snapshot_of;
     if (ok) {
         if (system)
             syspage_acked(file, page_no);
-        bool durable = file->file.target.dsync || file->snapshot_of; /* which no cut survives */
         ledger_ack(database->ledger, uid, page_no, durable, image->actor, session_seconds(gather));
     } else {
         ledger_fail(database->ledger, uid, page_no);

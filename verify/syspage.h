@@ -37,6 +37,8 @@ enum syspage_kind {
     SYSPAGE_RESERVED, /* 4, 5: never allocated, must stay zero */
 };
 
+#define DATABASE_ID_TEMPDB 2 /* SQL Server's; 5 and more are users' */
+
 enum file_kind {
     FILE_KIND_DATA = 0,
     FILE_KIND_LOG = 1,

@@ -53,6 +53,8 @@ static void actor_start(struct actor *actor, uint64_t seed, unsigned index)
     actor->state = malloc(actor->pattern->state_size(actor->settings));
     assert_non_null(actor->state);
     actor->pattern->init(actor->state, actor->settings, seed, index);
+    if (actor->pattern->place)
+        actor->pattern->place(actor->state, index);
 }
 
 static void actor_free(struct actor *actor)
@@ -120,6 +122,15 @@ static void assert_op_fits(const struct op *op, const struct pattern_view *view)
         assert_true(op->file < view->file_count);
         assert_true(op->page_count > 0);
         assert_true((uint64_t)op->first_page + op->page_count <= view->files[op->file].size_pages);
+        break;
+    case OP_SORT:
+        assert_true(op->spill.run_pages > 0 && op->spill.run_pages <= op->spill.pages);
+        assert_true(op->spill.ways >= 2);
+        __attribute__((fallthrough));
+    case OP_HASH:
+        assert_true(op->spill.pages > 0 && op->spill.ways > 0 && op->spill.outstanding > 0);
+        assert_true(op->spill.chunk_pages % 8 == 0); /* whole extents */
+        assert_true(op->spill.chunk_pages > 0 && op->spill.chunk_pages <= 128);
         break;
     case OP_THINK:
         assert_true(op->think_ns > 0);
@@ -261,7 +272,8 @@ static void every_pattern_waits_while_no_file_has_a_page(void **state)
             struct actor actor = actor_settings(pattern_at(i)->name);
 
             actor_start(&actor, 13, 0);
-            if (patterns[i]->checks) { /* it asks the pool, not the files */
+            /* they ask the pool, and tempdb, not the files */
+            if (patterns[i]->checks || patterns[i]->tempdb) {
                 actor_free(&actor);
                 continue;
             }
@@ -318,8 +330,9 @@ static void users_with_other_seed_or_number_act_differently(void **state)
     for (size_t i = 0; i < patterns_count; i++) {
         const struct pattern *pattern = pattern_at(i);
 
-        if (pattern->service || pattern->reads || pattern->backs_up)
-            continue; /* draws nothing; all threads of a DBCC ask for the same pass */
+        if (pattern->service || pattern->reads || pattern->backs_up || pattern->tempdb)
+            continue; /* draws nothing; all threads of a DBCC ask for the same pass, sorts for
+                         the same sort */
         assert_true(equal_ops(pattern->name, 15, 0) < 300);
         assert_true(equal_ops(pattern->name, 14, 1) < 300);
     }

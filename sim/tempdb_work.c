@@ -1,0 +1,109 @@
+/* tempdb_work.c - see tempdb_work.h. */
+#include "sim/tempdb_work.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define RNG_PURPOSE  0x54454D50 /* "TEMP" */
+#define FULL_REST_NS (10 * NS_PER_MS)
+
+/* ---- life ---- */
+
+static unsigned lists_of(const struct op *op)
+{
+    const struct op_spill *spill = &op->spill;
+    if (op->kind == OP_HASH)
+        return spill->ways;
+    /* a sort: the inputs of a merge, its output, the runs that wait */
+    uint64_t runs = (spill->pages + spill->run_pages - 1) / spill->run_pages;
+    return spill->ways + 1 + (unsigned)runs + 1;
+}
+
+int tempdb_work_create(struct actor *actor)
+{
+    struct op largest = {.kind = OP_END};
+    actor->pattern->largest(actor->state, &largest);
+    struct tempdb_work *work = calloc(1, sizeof *work);
+    actor->tempdb = work;
+    if (!work)
+        return -ENOMEM;
+    assert(actor->run->tempdb); /* the plan has seen to it */
+    rng_split(&work->rng, actor->run->config.plan->seed, RNG_PURPOSE, actor->number);
+    if (largest.kind != OP_SORT && largest.kind != OP_HASH)
+        return 0;
+    work->list_count = lists_of(&largest);
+    work->lists = calloc(work->list_count, sizeof *work->lists);
+    work->spill = spill_create(actor, largest.spill.outstanding, largest.spill.chunk_pages,
+                               largest.spill.pages);
+    return work->lists && work->spill ? 0 : -ENOMEM;
+}
+
+void tempdb_work_free(struct tempdb_work *work)
+{
+    if (!work)
+        return;
+    spill_free(work->spill);
+    free(work->lists);
+    free(work);
+}
+
+/* ---- begin ---- */
+
+/* What earlier users left is read like an object of one's own, for perhaps nobody has yet. */
+static enum task_result clear(struct actor *actor)
+{
+    struct tempdb_work *work = actor->tempdb;
+    struct spill_list *left = &work->lists[0]; /* the object has no chunk yet */
+    actor->execute = clear;
+    spill_work(work->spill);
+    if (tempdb_work_is_cut(actor))
+        return tempdb_work_drain(actor);
+    while (spill_can_fetch(work->spill) && (left->head || spill_adopt_left(work->spill, left)))
+        spill_fetch(work->spill, left);
+    return spill_is_idle(work->spill) ? actor_go(actor, work->cleared) : TASK_PARK;
+}
+
+enum task_result tempdb_work_begin(struct actor *actor, executor_step then)
+{
+    struct tempdb_work *work = actor->tempdb;
+    spill_reset(work->spill);
+    work->cleared = then;
+    return clear(actor);
+}
+
+bool tempdb_work_is_cut(const struct actor *actor)
+{
+    const struct run *run = actor->run;
+    return actor->tempdb->spill->failed || run_stopping(run) || atomic_load(&actor->leaving) ||
+           clock_now_ns(run->clock) >= run->phase_deadline_ns;
+}
+
+/* ---- end ---- */
+
+static enum task_result rest(struct actor *actor)
+{
+    struct tempdb_work *work = actor->tempdb;
+    if (tempdb_work_is_cut(actor) || clock_now_ns(actor->run->clock) >= work->rest_until_ns)
+        return TASK_DONE;
+    actor->execute = rest;
+    task_sleep_until(&actor->task, work->rest_until_ns);
+    return TASK_PARK;
+}
+
+enum task_result tempdb_work_drain(struct actor *actor)
+{
+    struct tempdb_work *work = actor->tempdb;
+    actor->execute = tempdb_work_drain;
+    spill_work(work->spill);
+    if (!spill_is_idle(work->spill))
+        return TASK_PARK;
+    for (unsigned i = 0; i < work->list_count; i++)
+        spill_leave(work->spill, &work->lists[i]);
+    spill_leave(work->spill, &work->spill->freeing);
+    if (!work->spill->full)
+        return TASK_DONE;
+    relaxed_add(&actor->task.worker->stats.counters.tempdb_full, 1);
+    work->rest_until_ns = clock_now_ns(actor->run->clock) + FULL_REST_NS;
+    return rest(actor);
+}
