@@ -302,7 +302,6 @@ static const struct opt config_opts[] = {
      .def = "1000",
      .unit = "1/100 %",
      FIELD(log_read_back),
-     .flags = OPT_LATER,
      .help = "Share of the virtual log files that are read and verified before reuse."},
     {.name = "VerifyBeforeOverwrite",
      .type = OPT_BOOL,

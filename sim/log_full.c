@@ -19,6 +19,9 @@ void log_wait_count(struct actor *actor, struct wal *wal)
     case WAL_REUSE_ACTIVE_TRANSACTION:
         relaxed_add(&counters->log_waits_active_transaction, 1);
         break;
+    case WAL_REUSE_LOG_SCAN:
+        relaxed_add(&counters->log_waits_read_back, 1);
+        break;
     case WAL_REUSE_NOTHING:
         break; /* reserved by others only */
     default:

@@ -8,6 +8,7 @@
 
 #include "sim/run_errors.h"
 #include "sim/wal_growth.h"
+#include "sim/wal_read_back.h"
 
 static unsigned database_number(const struct wal *wal)
 {
@@ -69,6 +70,9 @@ int run_log_prepare(struct run *run, struct database *database)
         .on_growth = growth_tell,
     };
     int error = grows ? wal_growth_enable(wal, &how) : 0;
+    if (!error && settings->log_read_back)
+        error = wal_read_back_enable(wal, &run->findings, (uint64_t)settings->log_read_back,
+                                     run->config.plan->seed);
     free(rules);
     return error;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/wal_growth.h"
+#include "sim/wal_read_back.h"
 #include "sim/wal_space.h"
 
 #define LOG_BUFFER_ALIGN 4096
@@ -86,6 +87,8 @@ static void vlf_activate(struct wal *wal, size_t index)
     struct wal_vlf *vlf = &wal->vlfs[index];
     assert(!vlf->in_use);
     wal->head = index;
+    wal->overwritten_unread += vlf->verified ? 0 : vlf->blocks;
+    vlf->verified = false;
     vlf->in_use = true;
     vlf->blocks = 0;
     vlf->start_crc = wal->chain_crc;
@@ -105,29 +108,25 @@ static void vlf_activate(struct wal *wal, size_t index)
     fifo_put(wal, buffer);
 }
 
-/* Does VLF a come after b in the order of the files? */
-static bool vlf_is_behind(const struct vlf_header *a, const struct vlf_header *b)
+/* Is a to be used before b: never used ones first, in the order of the files, then the oldest.  So
+ * the FSeqNos in the files have no gaps, which would look like lost VLFs. */
+static bool vlf_comes_first(const struct vlf_header *a, const struct vlf_header *b)
 {
-    return a->file != b->file ? a->file > b->file : a->offset > b->offset;
+    if (a->fseq != b->fseq)
+        return a->fseq < b->fseq;
+    return a->file != b->file ? a->file < b->file : a->offset < b->offset;
 }
 
-/* The free VLF behind the head in the order of the files, or else the first of all. */
 static void vlf_next(struct wal *wal)
 {
-    const struct vlf_header *head = &head_vlf(wal)->header;
-    size_t next = wal->vlf_count, first = wal->vlf_count;
-    for (size_t i = 0; i < wal->vlf_count; i++) {
-        const struct vlf_header *vlf = &wal->vlfs[i].header;
-        if (wal->vlfs[i].in_use)
-            continue;
-        if (first == wal->vlf_count || vlf_is_behind(&wal->vlfs[first].header, vlf))
-            first = i;
-        if (vlf_is_behind(vlf, head) &&
-            (next == wal->vlf_count || vlf_is_behind(&wal->vlfs[next].header, vlf)))
+    size_t next = wal->vlf_count;
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        if (!wal->vlfs[i].in_use &&
+            (next == wal->vlf_count ||
+             vlf_comes_first(&wal->vlfs[i].header, &wal->vlfs[next].header)))
             next = i;
-    }
-    assert(first != wal->vlf_count); /* reservations guarantee a free VLF */
-    vlf_activate(wal, next != wal->vlf_count ? next : first);
+    assert(next != wal->vlf_count); /* reservations guarantee a free VLF */
+    vlf_activate(wal, next);
 }
 
 static void block_open(struct wal *wal)
@@ -256,7 +255,7 @@ uint32_t wal_oldest_fseq(const struct wal *wal)
 {
     uint32_t oldest = wal->vlfs[wal->head].header.fseq;
     for (size_t i = 0; i < wal->vlf_count; i++)
-        if (wal->vlfs[i].in_use && wal->vlfs[i].header.fseq < oldest)
+        if (wal->vlfs[i].in_use && !wal->vlfs[i].reading && wal->vlfs[i].header.fseq < oldest)
             oldest = wal->vlfs[i].header.fseq;
     return oldest;
 }
@@ -517,6 +516,7 @@ void wal_free(struct wal *wal)
         return;
     free(wal->vlfs);
     wal_growth_free(wal->growth);
+    wal_read_back_free(wal->read_back);
     free(wal->memory);
     pthread_mutex_destroy(&wal->lock);
     memset(wal, 0, sizeof *wal);

@@ -44,7 +44,9 @@ struct wal_vlf {
     uint64_t blocks;     /* sealed in the present use */
     uint64_t used_bytes; /* by the present use, header included */
     uint32_t start_crc;  /* chain value before its first block */
-    bool in_use;         /* holds records at or after MinLSN, or is the head */
+    bool in_use;         /* holds records at or after MinLSN, or is the head, or is being read */
+    bool reading;        /* needed no more, but to be read back first (wal_read_back.h) */
+    bool verified;       /* all of the present use was read back */
 };
 
 enum log_buffer_state {
@@ -118,6 +120,7 @@ struct wal_waiter {
 };
 
 struct wal_growth;
+struct wal_read_back;
 
 struct wal {
     pthread_mutex_t lock;
@@ -129,6 +132,9 @@ struct wal {
     struct wal_vlf *vlfs;
     size_t vlf_count, vlf_capacity, head; /* head: index of the VLF being filled */
     struct wal_growth *growth;            /* NULL: the log does not grow */
+    struct wal_read_back *read_back;      /* NULL: nothing is read back */
+    uint64_t overwritten_unread;          /* blocks in VLFs that were used again unread */
+    uint64_t overwritten_counted;         /* of them, by the log writer */
     uint64_t largest_bytes;               /* usable part of the largest VLF */
     uint32_t next_fseq;
     uint32_t chain_crc; /* of the newest sealed block */

@@ -8,6 +8,7 @@
  * that have begun are not touched: what they need to end, or to be undone, is theirs already.
  */
 #include "sim/wal_growth.h"
+#include "sim/wal_read_back.h"
 
 const char *wal_reuse_wait_name(enum wal_reuse_wait why)
 {
@@ -38,6 +39,8 @@ enum wal_reuse_wait wal_reuse_wait_locked(const struct wal *wal)
     uint32_t head = wal->vlfs[wal->head].header.fseq, oldest = wal_oldest_fseq(wal);
     if (oldest == head)
         return WAL_REUSE_NOTHING;
+    if (wal_read_back_is_busy(wal))
+        return WAL_REUSE_LOG_SCAN; /* what follows is given back after it */
     if (wal_hold_position(wal) >> 32 <= oldest)
         return hold_reason(wal);
     if (wal->oldest && wal->oldest->begin_position >> 32 <= oldest)
@@ -55,6 +58,8 @@ enum wal_reuse_wait wal_reuse_wait(struct wal *wal)
 
 void wal_space_lacks(struct wal *wal)
 {
+    if (wal_read_back_is_busy(wal))
+        return; /* it will be over, and then we are asked again */
     for (size_t i = 0; i < wal->vlf_count; i++)
         if (!wal->vlfs[i].in_use)
             return; /* reserved only: transactions that end give back what they do not use */

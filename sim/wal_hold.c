@@ -6,7 +6,7 @@
  */
 #include <assert.h>
 
-#include "sim/wal.h"
+#include "sim/wal_read_back.h"
 
 uint64_t wal_hold_position(const struct wal *wal)
 {
@@ -25,22 +25,36 @@ static uint64_t needed_position(const struct wal *wal)
     return position;
 }
 
+/* The oldest VLF in use, but for the head; NULL: there is none. */
+static struct wal_vlf *oldest_in_use(struct wal *wal)
+{
+    struct wal_vlf *oldest = NULL;
+    for (size_t i = 0; i < wal->vlf_count; i++) {
+        struct wal_vlf *vlf = &wal->vlfs[i];
+        if (i != wal->head && vlf->in_use && (!oldest || vlf->header.fseq < oldest->header.fseq))
+            oldest = vlf;
+    }
+    return oldest;
+}
+
+/* In order: one that is read back first holds up the later ones. */
 void wal_release_locked(struct wal *wal)
 {
     uint64_t needed = needed_position(wal), held = wal_hold_position(wal);
     uint64_t min_position = held < needed ? held : needed;
-    for (size_t i = 0; i < wal->vlf_count; i++) {
-        struct wal_vlf *vlf = &wal->vlfs[i];
-        if (i != wal->head && vlf->in_use && vlf->header.fseq < min_position >> 32)
-            vlf->in_use = false;
-    }
+    struct wal_vlf *vlf;
+    while ((vlf = oldest_in_use(wal)) && vlf->header.fseq < min_position >> 32 && !vlf->reading &&
+           !wal_read_back_take(wal, vlf))
+        vlf->in_use = false;
     wait_list_wake_all(&wal->space_waiters);
 }
 
 static void link_locked(struct wal *wal, struct wal_hold *hold, uint64_t position)
 {
     assert(!hold->held);
-    *hold = (struct wal_hold){.position = position, .held = true, .next = wal->holds};
+    hold->position = position;
+    hold->held = true;
+    hold->next = wal->holds;
     wal->holds = hold;
 }
 

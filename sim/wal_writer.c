@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/wal_growth.h"
+#include "sim/wal_read_back.h"
 
 #define WAL_BUFFERS_FREE_MIN 4 /* what the largest append may need */
 
@@ -204,13 +205,17 @@ enum task_result wal_writer_step(struct task *task)
         count = writes_collect(wal, writes);
     }
     waiters_wake(wal);
-    bool idle = wal->outstanding == 0 && !wal->flushing && !wal_growth_is_busy(wal);
+    bool idle = wal->outstanding == 0 && !wal->flushing && !wal_growth_is_busy(wal) &&
+                !wal_read_back_is_busy(wal);
     uint64_t next_ns = wal->lazy_due_ns ? wal->lazy_due_ns : UINT64_MAX;
     bool full = !failed && wal_full_look(wal, &next_ns);
     bool finished = atomic_load(&wal->closing) && idle && (failed || (!wal->first && !wal->open));
+    uint64_t overwritten = wal->overwritten_unread - wal->overwritten_counted;
+    wal->overwritten_counted = wal->overwritten_unread;
     pthread_mutex_unlock(&wal->lock);
 
     struct counters *counters = &task->worker->stats.counters;
+    relaxed_add(&counters->log_blocks_overwritten_unread, overwritten);
     for (unsigned i = 0; i < count; i++) {
         relaxed_add(&counters->log_blocks_written, !writes[i]->is_header);
         relaxed_add(&counters->log_records, writes[i]->records);

@@ -477,7 +477,7 @@ static void one_warning_names_all_that_is_set_without_effect(void **state)
     assert_int_equal(profile_diag_count(profile), 1);
     assert_string_equal(printed(profile, 0),
                         "run.ini: warning: accepted, but without effect in this version: [CONFIG] "
-                        "LogReadBack, VerifyBeforeOverwrite; [ShrinkUser]; [FileN] Increment, "
+                        "VerifyBeforeOverwrite; [ShrinkUser]; [FileN] Increment, "
                         "Shrinkable");
 }
 
@@ -501,7 +501,7 @@ static void the_warning_of_everything_without_effect_fits(void **state)
     assert_int_equal(profile_set(profile, "File1", "Shrinkable", "1", line(1)), 0);
     assert_int_equal(profile_finish(profile), 0);
     const char *text = printed(profile, 0);
-    static const char *const named[] = {"LogReadBack", "VerifyBeforeOverwrite", "[ShrinkUser]",
+    static const char *const named[] = {"VerifyBeforeOverwrite", "[ShrinkUser]",
                                         "[FileN] Increment, Shrinkable"};
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         assert_non_null(strstr(text, named[i]));

@@ -145,6 +145,32 @@ static void fail_growth_write(struct core *core, int error)
                                          .a = error});
 }
 
+/* A growth in the middle of the log's order: no FSeqNo is overwritten out of turn, which would look
+ * like lost VLFs (the scan demands that none is missing). */
+static void the_oldest_vlf_is_used_next_whatever_its_place(void **state)
+{
+    (void)state;
+    struct core core;
+    struct xact holder;
+    struct probe first, waiting;
+    begin(&core, true);
+    for (unsigned i = 0; i < 3 * core.wal->vlf_count; i++) {
+        struct log_scan scan = {0};
+        if (i % 4 == 1)
+            hold(&core, &holder, &first);
+        fill(&core, &holder, &waiting);
+        core_settle(&core);
+        if (i % 4 == 3)
+            wal_end(core.wal, &holder);
+        wal_release(core.wal, atomic_load(&core.wal->durable_end));
+        core_settle(&core);
+        core_scan(&core, &scan);
+        assert_int_equal(scan.damage_count, 0);
+    }
+    assert_true(core.wal->vlf_count > 4);
+    core_end(&core);
+}
+
 /* No space: the file has its old size again, is sound, and does not grow any more. */
 static void a_growth_without_space_leaves_the_file_as_it_was(void **state)
 {
@@ -174,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_log_grows_when_nobody_gives_space_back),
         cmocka_unit_test(the_new_space_is_used_and_sound),
         cmocka_unit_test(a_checkpoint_comes_first),
+        cmocka_unit_test(the_oldest_vlf_is_used_next_whatever_its_place),
         cmocka_unit_test(a_growth_without_space_leaves_the_file_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
