@@ -212,6 +212,12 @@ static const struct cli_row cli_rows[] = {
      .kind = CLI_FLAG,
      FIELD(strict),
      .help = "Unknown sections and keys of CONFIG.ini are errors, as they are in --set."},
+    {.name = "reuse",
+     .argument = "RUN_DIR",
+     .kind = CLI_TEXT,
+     FIELD(reuse_dir),
+     .help = "Take over the files that the run with this result folder left, instead of creating "
+             "and filling them again. They are verified first."},
     {.name = "beside-others",
      .kind = CLI_FLAG,
      FIELD(beside_others),

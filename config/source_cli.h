@@ -26,6 +26,7 @@ struct run_options {
     char *out_dir;     /* NULL: the default of `run` */
     char *label;
     char *preset;
+    char *reuse_dir;       /* result folder of the run whose files are taken over */
     struct text_list dirs; /* --dir: data, log, tempdb and backup */
     struct text_list data_dirs;
     struct text_list log_dirs;

@@ -376,5 +376,11 @@ void command_plan_print(const struct run_setup *setup, const char *engine, FILE 
             size_of(plan->bytes_to_write).text);
     for (unsigned i = 0; i < plan->note_count; i++)
         fprintf(out, "  note     %s\n", plan->notes[i]);
-    print_replaced(plan, out);
+    if (setup->options.reuse_dir)
+        fprintf(out,
+                "  note     the files of the run in %s are verified and used again: only the log "
+                "is written anew\n",
+                setup->options.reuse_dir);
+    else
+        print_replaced(plan, out);
 }

@@ -21,6 +21,7 @@
 #include "config/passes.h"
 #include "config/paths.h"
 #include "sim/command_plan.h"
+#include "sim/command_reuse.h"
 #include "sim/command_save.h"
 #include "sim/command_settings.h"
 #include "sim/device_look.h"
@@ -139,6 +140,7 @@ static char *command_text(const char *program, int argc, char **argv)
 struct session {
     struct run_setup setup;
     struct engine_choice engine;
+    struct reuse reuse;      /* --reuse */
     struct device_look look; /* before the load; empty for a model */
     struct result_dir result;
     struct clock clock;
@@ -303,6 +305,7 @@ static int start_run(struct session *s)
         .event = on_event,
         .context = s,
         .signal = &signals.seen,
+        .reuse = s->reuse.ledger ? &s->reuse : NULL,
     };
     if (run_create(&s->run, &config) == 0)
         return 0;
@@ -513,6 +516,8 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
     exit_code = choose_engine(s);
     if (!exit_code)
         exit_code = look_before(s);
+    if (!exit_code)
+        exit_code = command_reuse_open(&s->reuse, &s->setup);
     if (exit_code)
         return exit_code;
     if (!s->setup.options.quiet)
@@ -529,8 +534,11 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
     exit_code = command_save(&s->setup);
     if (!exit_code)
         exit_code = open_error_log(s);
+    if (!exit_code && s->reuse.ledger)
+        exit_code = command_reuse_verify(&s->reuse, s->setup.options.quiet);
     if (!exit_code)
         return run_it(s);
+    close_error_log(s);
     discard_result_dir(s);
     return exit_code;
 }
@@ -543,6 +551,7 @@ static int run_as(const char *program, int argc, char **argv, bool sqliosim_mode
     int exit_code = session_run(s, argc, argv, sqliosim_mode);
     if (s->device)
         mem_device_free(s->device);
+    reuse_close(&s->reuse);
     device_look_free(&s->look);
     result_dir_free(&s->result);
     run_setup_free(&s->setup);

@@ -311,14 +311,17 @@ static unsigned check_path(const struct run_setup *setup, const char *path)
     enum file_owner owner = file_probe(path, &mark, message);
     if (owner == FILE_ABSENT)
         return 0;
-    if (owner == FILE_OURS && profile_config(setup->profile)->delete_files_at_startup)
+    bool may_go = profile_config(setup->profile)->delete_files_at_startup ||
+                  setup->options.reuse_dir; /* which asks for its own files, and says so */
+    if (owner == FILE_OURS && may_go)
         return 0;
     if (owner == FILE_OURS)
-        fprintf(stderr,
-                "error: %s is of an earlier run, and DeleteFilesAtStartup=FALSE keeps it; a run "
-                "cannot go on with old files in this version: let it be replaced "
-                "(DeleteFilesAtStartup=TRUE) or choose another path\n",
-                path);
+        fprintf(
+            stderr,
+            "error: %s is of an earlier run, and DeleteFilesAtStartup=FALSE keeps it; let it be "
+            "replaced (DeleteFilesAtStartup=TRUE), take it over (--reuse RUN_DIR) or choose "
+            "another path\n",
+            path);
     else
         fprintf(stderr, "error: %s\n", message);
     return 1;

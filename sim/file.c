@@ -79,7 +79,8 @@ static int lock_and_check(struct file *file, bool writable, const struct file_al
 }
 
 /* fd is plain and unlocked: it serves to recognise the file before direct I/O is tried on it. */
-static int adopt(struct file *file, int fd, bool writable, bool direct, char *message)
+static int adopt(struct file *file, int fd, bool writable, bool direct, int more_flags,
+                 char *message)
 {
     struct file_alignment alignment;
     int r = file_read_mark(fd, file->path, &file->mark, message);
@@ -89,7 +90,7 @@ static int adopt(struct file *file, int fd, bool writable, bool direct, char *me
     if (r < 0)
         return fail_other(file->path, r, "finding its alignment", message);
     file->direct = direct && alignment.direct_works;
-    int flags = (writable ? O_RDWR : O_RDONLY) | (file->direct ? O_DIRECT : 0);
+    int flags = (writable ? O_RDWR : O_RDONLY) | (file->direct ? O_DIRECT : 0) | more_flags;
     r = file_reopen(fd, flags);
     if (r < 0)
         return fail_other(file->path, r, "opening it", message);
@@ -97,7 +98,8 @@ static int adopt(struct file *file, int fd, bool writable, bool direct, char *me
     return lock_and_check(file, writable, &alignment, message);
 }
 
-int file_open_own(struct file *file, const char *path, bool writable, bool direct, char *message)
+static int open_own(struct file *file, const char *path, bool writable, bool direct, int more_flags,
+                    char *message)
 {
     *file = (struct file){.target = {.fd = -1}};
     message[0] = '\0';
@@ -112,7 +114,7 @@ int file_open_own(struct file *file, const char *path, bool writable, bool direc
     struct stat st;
     r = file_open_regular(file->path, writable ? O_RDWR : O_RDONLY, &fd, &st, message);
     if (r == 0) {
-        r = adopt(file, fd, writable, direct, message);
+        r = adopt(file, fd, writable, direct, more_flags, message);
         close(fd);
     }
     if (r < 0)
@@ -120,6 +122,34 @@ int file_open_own(struct file *file, const char *path, bool writable, bool direc
     else if (direct && !file->direct)
         file_warn_buffered(message, file->path);
     return r;
+}
+
+int file_open_own(struct file *file, const char *path, bool writable, bool direct, char *message)
+{
+    return open_own(file, path, writable, direct, 0, message);
+}
+
+int file_take_over(struct file *file, const struct file_open *how, const struct file_mark *mark,
+                   char *message)
+{
+    int r = open_own(file, how->path, true, how->direct,
+                     how->dsync && !how->coalesced ? O_DSYNC : 0, message);
+    if (r < 0)
+        return r;
+    const struct file_mark *found = &file->mark;
+    if (memcmp(found->run_id, mark->run_id, sizeof found->run_id) != 0 ||
+        found->file_uid != mark->file_uid || found->incarnation != mark->incarnation ||
+        found->kind != mark->kind || found->database_id != mark->database_id) {
+        r = file_fail(message, -ESTALE,
+                      "%s is a file of another run than the one that is taken over. It was left "
+                      "as it is.",
+                      file->path);
+        file_close(file);
+        return r;
+    }
+    file->target.dsync = how->dsync;
+    file->target.coalesced = how->dsync && how->coalesced;
+    return 0;
 }
 
 int file_check_identity(const struct file *file, uint64_t *size_bytes_now)

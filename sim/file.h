@@ -68,6 +68,10 @@ int file_create(struct file *file, const struct file_open *how, struct file_mark
  * is what the file has now; mark.size_pages says what it should have. */
 int file_open_own(struct file *file, const char *path, bool writable, bool direct, char *message)
     __attribute__((warn_unused_result));
+/* The same for a run that goes on with it: read-write, as `how` says of direct and dsync.  It must
+ * be the file of that very run, uid, incarnation and kind: -ESTALE otherwise. */
+int file_take_over(struct file *file, const struct file_open *how, const struct file_mark *mark,
+                   char *message) __attribute__((warn_unused_result));
 /* Size, device and inode as they should be?  0, -ENOENT/-ESTALE (replaced), -EFBIG/-ENODATA (size).
  */
 int file_check_identity(const struct file *file, uint64_t *size_bytes_now)

@@ -32,9 +32,9 @@ uint64_t live_time_bytes(const struct plan *plan, enum phase phase,
     uint64_t data = bytes_of(plan, false), logs = bytes_of(plan, true);
     switch (phase) {
     case PHASE_create:
-        return logs + (settings->stamp_files ? data : 0);
+        return logs + (settings->stamp_files && !plan->prepared ? data : 0);
     case PHASE_initial_update:
-        return bytes_written_first(plan);
+        return plan->prepared ? 0 : bytes_written_first(plan);
     case PHASE_final_checkpoint:
         return least(plan->pool_bytes, data);
     case PHASE_audit:

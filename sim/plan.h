@@ -114,6 +114,7 @@ struct plan {
     uint64_t seed;
     bool seed_drawn;
     uint64_t test_cycle_ns;
+    bool prepared;           /* the pages are there already: --reuse */
     uint64_t bytes_to_write; /* estimate: creation, initial update */
     char notes[PLAN_NOTES_MAX][PLAN_NOTE_MAX];
     unsigned note_count;

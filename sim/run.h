@@ -29,6 +29,7 @@
 #include "sim/event.h"
 #include "sim/findings.h"
 #include "sim/plan.h"
+#include "sim/reuse.h"
 #include "sim/seconds.h"
 #include "sim/worker.h"
 
@@ -62,6 +63,7 @@ struct run_config {
     void (*event)(void *context, const struct event *event);
     void *context;
     const _Atomic int *signal; /* set by a signal handler, or NULL */
+    const struct reuse *reuse; /* the run whose files are taken over, or NULL: they are created */
     bool leave_like_killed;    /* tests: stop dead after the main part, as a kill would */
 };
 

@@ -20,6 +20,7 @@
 #include "sim/run_actor_rows.h"
 #include "sim/run_actors.h"
 #include "sim/run_errors.h"
+#include "sim/run_reuse.h"
 #include "sim/run_log.h"
 #include "sim/run_slots.h"
 #include "sim/run_watch.h"
@@ -65,6 +66,12 @@ void run_stats(const struct run *run, struct stats *out)
 static int identity_make(struct run *run)
 {
     uint64_t seed = run->config.plan->seed;
+    if (run->config.reuse) {
+        run->identity = reuse_identity(run->config.reuse);
+        memcpy(run->run_id, ledger_header_of(run->config.reuse->ledger)->run_id,
+               sizeof run->run_id);
+        return 0;
+    }
     if (run->config.virtual_clock) {
         for (unsigned i = 0; i < 2; i++) {
             uint64_t half = xxh3_64_seeded(&i, sizeof i, seed);
@@ -283,11 +290,13 @@ static int databases_allocate(struct run *run)
     return 0;
 }
 
+/* A log that is made anew over files that are taken over is not left half: the run stops right
+ * behind it. */
 static int creation_tick(void *context, uint64_t bytes)
 {
     struct run *run = context;
     run_step_done(run, bytes);
-    return run_interrupted(run) ? -EINTR : 0;
+    return run_interrupted(run) && !run->config.reuse ? -EINTR : 0;
 }
 
 static int fail_interrupted(struct run *run)
@@ -302,7 +311,9 @@ static uint64_t creation_bytes(const struct run *run)
     const struct plan *plan = run->config.plan;
     uint64_t sum = 0;
     for (unsigned i = 0; i < plan->file_count; i++)
-        sum += plan->files[i].is_log || run->settings->stamp_files ? plan->files[i].size_bytes : 0;
+        sum += plan->files[i].is_log || (run->settings->stamp_files && !plan->prepared)
+                   ? plan->files[i].size_bytes
+                   : 0;
     return sum;
 }
 
@@ -318,7 +329,8 @@ static uint16_t file_id_of(const struct database *database, bool is_log)
 /* Refused for what stands there, or for want of something? */
 static int file_refused(struct run *run, int error)
 {
-    bool path_bad = error == -EEXIST || error == -EBUSY || error == -EACCES || error == -EPERM;
+    bool path_bad = error == -EEXIST || error == -ESTALE || error == -EBUSY || error == -EACCES ||
+                    error == -EPERM;
     run->exit_code = path_bad ? EXIT_CODE_USAGE : EXIT_CODE_INCOMPLETE;
     return error;
 }
@@ -369,7 +381,8 @@ static int file_make(struct run *run, unsigned index)
     uint32_t pages = (uint32_t)(planned->size_bytes / PAGE_BYTES);
     struct tick tick = {creation_tick, run};
     how.tick = &tick;
-    int error = file_create(file, &how, &mark, pages, run->message);
+    int error = run->config.reuse ? file_take_over(file, &how, &mark, run->message)
+                                  : file_create(file, &how, &mark, pages, run->message);
     if (error == -EINTR)
         return fail_interrupted(run);
     if (error)
@@ -446,11 +459,15 @@ static int ledger_make(struct run *run)
     uint8_t boot_id[16] = {0};
     if (!run->config.virtual_clock)
         boot_id_read(boot_id);
-    int error = ledger_create(&run->ledger, path, &run->identity, plan->seed, run->session_start_ns,
+    const struct reuse *reuse = run->config.reuse;
+    uint64_t seed = reuse ? ledger_header_of(reuse->ledger)->seed : plan->seed;
+    int error = ledger_create(&run->ledger, path, &run->identity, seed, run->session_start_ns,
                               boot_id, specs, count);
     if (error)
         fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the ledger cannot be created: %s", path,
              strerror(-error));
+    else if (reuse)
+        run_reuse_ledger(run);
     free(specs);
     free(path);
     return error;
@@ -494,8 +511,11 @@ static int database_make(struct run *run, struct database *database)
     if (error)
         return fail_interrupted(run);
     struct worker *worker = &run->workers[database->index % run->worker_count];
-    error = wal_init(&database->wal, run->clock, run->ledger, database->logs, database->log_count,
-                     &run->identity, worker);
+    uint32_t fseq = run->config.reuse
+                        ? reuse_first_fseq(run->config.reuse, database->logs[0].mark.file_uid)
+                        : run_first_fseq(run->run_id);
+    error = wal_init_from(&database->wal, run->clock, run->ledger, database->logs,
+                          database->log_count, &run->identity, worker, fseq);
     if (error)
         return fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the log cannot be opened: %s",
                     database->logs[0].path, strerror(-error));
@@ -557,8 +577,9 @@ static int files_make(struct run *run)
     return error;
 }
 
-static void describe_all(struct run *run)
+static int describe_all(struct run *run)
 {
+    int error = 0;
     uint64_t now_s = (clock_realtime_ns(run->clock) - run->session_start_ns) / NS_PER_S;
     for (unsigned i = 0; i < run->database_count; i++)
         for (unsigned j = 0; j < run->databases[i].log_count; j++)
@@ -568,8 +589,12 @@ static void describe_all(struct run *run)
     for (unsigned i = 0; i < run->file_count; i++) {
         ledger_describe(run, &run->files[i]->file);
         run->files[i]->database->ledger = run->ledger;
-        file_header_adopt(run->files[i], now_s);
+        if (!run->config.reuse)
+            file_header_adopt(run->files[i], now_s);
+        else if (!error)
+            error = run_reuse_system_pages(run, run->files[i]);
     }
+    return error;
 }
 
 static void stop_on_finding(void *context, const struct finding *finding)
@@ -654,7 +679,9 @@ int run_create(struct run *run, const struct run_config *config)
     if (!error)
         error = findings_make(run);
     if (!error)
-        describe_all(run);
+        error = describe_all(run);
+    if (!error && run->config.reuse)
+        error = run_reuse_taken(run);
     if (!error)
         durability_tell(run);
     for (unsigned i = 0; i < run->database_count && !error; i++)
@@ -674,8 +701,8 @@ static void files_remove(struct run *run)
 {
     char message[FILE_MESSAGE_MAX];
     bool started = run->phases[PHASE_create].complete;
-    if (started && !run->settings->delete_files_at_shutdown)
-        return;
+    if (started ? !run->settings->delete_files_at_shutdown : run->config.reuse != NULL)
+        return; /* what was there before the run began stays */
     for (unsigned i = 0; i < run->files_made; i++)
         if (file_delete_own(run->config.plan->files[i].path, run->run_id, message))
             run_warn(run, "%s", message);

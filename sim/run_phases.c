@@ -77,17 +77,20 @@ static int prepare_pages(struct run *run, _Atomic uint32_t *chunks, uint32_t chu
 
 /* The first chunk has the boot page and the first maps: with a checkpoint right after it, the files
  * are a sound database from then on, whenever the run is stopped or killed.  For the same reason
- * the checkpoint at the end is not left out when a signal came. */
+ * the checkpoint at the end is not left out when a signal came.
+ * Files that are taken over have their pages; the boot page must name a checkpoint of the new log.
+ */
 static int initial_update(struct run *run)
 {
     _Atomic uint32_t *chunks = calloc(run->file_count, sizeof *chunks);
     if (!chunks)
         return -ENOMEM;
-    run_phase_begin(run, PHASE_initial_update, all_pages(run));
-    int error = prepare_pages(run, chunks, 1);
+    bool is_done = run->config.reuse != NULL; /* by the run whose files these are */
+    run_phase_begin(run, PHASE_initial_update, is_done ? 0 : all_pages(run));
+    int error = is_done ? 0 : prepare_pages(run, chunks, 1);
     if (!error)
         error = checkpoint_all(run);
-    if (!error && !run_stopping(run))
+    if (!error && !is_done && !run_stopping(run))
         error = prepare_pages(run, chunks, UINT32_MAX);
     if (!error)
         error = checkpoint_all(run);
@@ -288,7 +291,8 @@ int run_execute(struct run *run)
     }
     run_actors_settle(run);
     if (!killed && !run->stuck) {
-        ledger_header_of(run->ledger)->phase = LEDGER_PHASE_DONE;
+        ledger_header_of(run->ledger)->phase =
+            run->audited ? LEDGER_PHASE_SETTLED : LEDGER_PHASE_DONE;
     }
     if (!error && atomic_load(&run->stop) == RUN_STOP_SIGNAL)
         error = -EINTR;

@@ -473,6 +473,14 @@ static int buffers_init(struct wal *wal)
 int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *files,
              unsigned file_count, const struct run_identity *run, struct worker *worker)
 {
+    return wal_init_from(wal, clock, ledger, files, file_count, run, worker,
+                         run_first_fseq(run->run_id));
+}
+
+int wal_init_from(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *files,
+                  unsigned file_count, const struct run_identity *run, struct worker *worker,
+                  uint32_t first_fseq)
+{
     memset(wal, 0, sizeof *wal);
     wal->clock = clock;
     wal->ledger = ledger;
@@ -491,7 +499,7 @@ int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct
         wal_free(wal);
         return error;
     }
-    wal->next_fseq = run_first_fseq(run->run_id);
+    wal->next_fseq = first_fseq;
     wal->chain_crc = run_chain_start(run->run_id, wal_uid(wal));
     task_init(&wal->writer, worker, wal_writer_step);
     pthread_mutex_lock(&wal->lock);

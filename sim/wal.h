@@ -189,6 +189,11 @@ struct wal {
 int wal_init(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *files,
              unsigned file_count, const struct run_identity *run, struct worker *worker)
     __attribute__((warn_unused_result));
+/* The same for a log that begins with VLF sequence number first_fseq, above those that its files
+ * had in an earlier session of the run (wal_init: the run's first). */
+int wal_init_from(struct wal *wal, struct clock *clock, struct ledger *ledger, struct file *files,
+                  unsigned file_count, const struct run_identity *run, struct worker *worker,
+                  uint32_t first_fseq) __attribute__((warn_unused_result));
 void wal_free(struct wal *wal);
 /* Log writes under way at most, in number (up to WAL_OUTSTANDING_MAX, what wal_init sets) and in
  * bytes; one write may always be under way.  Before a worker runs. */

@@ -112,7 +112,12 @@ struct ledger_header {
     /* XXH3-64 of the file with this field and clean as 0; counts only where it is marked clean */
     uint64_t content_xxh3;
 };
-enum ledger_phase { LEDGER_PHASE_CREATING, LEDGER_PHASE_RUNNING, LEDGER_PHASE_DONE };
+enum ledger_phase {
+    LEDGER_PHASE_CREATING,
+    LEDGER_PHASE_RUNNING,
+    LEDGER_PHASE_DONE,
+    LEDGER_PHASE_SETTLED, /* done, and every page was read back after the last checkpoint */
+};
 
 struct ledger; /* the mapping */
 

@@ -82,7 +82,7 @@ static const char *header_fault(const struct ledger_header *header, size_t size_
         return "clean mark is neither 0 nor 1";
     if (header->compressible > PAGE_COMPRESSIBLE_MAX)
         return "compressible share above 100 %";
-    if (header->phase > LEDGER_PHASE_DONE)
+    if (header->phase > LEDGER_PHASE_SETTLED)
         return "unknown phase";
     if (header->file_count == 0 || header->file_count > LEDGER_FILES_MAX)
         return "impossible number of files";
