@@ -98,6 +98,14 @@ static const struct opt config_opts[] = {
      FIELD(alternate_write_through),
      .help = "With WriteThrough: not O_DSYNC for each write, but flushes (fdatasync) that several "
              "writes share, as SQL Server on Linux does it by default."},
+    {.name = "ForcedFlush",
+     .type = OPT_BOOL,
+     .def = "FALSE",
+     FIELD(forced_flush),
+     .help = "Flush the log after its writes and data files at the end of a checkpoint "
+             "(fdatasync), as trace flag 3982 has SQL Server on Linux do (its default); FALSE is "
+             "3979, for storage with FUA. Without WriteThrough that is done in any case; with "
+             "AlternateWriteThrough each write was flushed before."},
     {.name = "MaxOutstandingIO",
      .type = OPT_INT,
      .def = "0",

@@ -52,6 +52,7 @@ struct config_settings {
     bool no_buffering;
     bool write_through;
     bool alternate_write_through;
+    bool forced_flush;
     bool use_scatter_gather;
     bool force_read_ahead;
     bool delete_files_at_startup;

@@ -251,10 +251,27 @@ static void apply_version(struct profile *profile)
     }
 }
 
+/* Commits that nothing makes durable are no test of a database's storage. */
+static void check_durability(struct profile *profile)
+{
+    const struct config_settings *config = profile_config(profile);
+    struct opt_where where;
+
+    if (!config->write_through && !config->forced_flush &&
+        profile_where(profile, config_section.name, "ForcedFlush", &where)) {
+        profile_diag(
+            profile, DIAG_ERROR, where,
+            "[CONFIG] ForcedFlush=FALSE with WriteThrough=FALSE: nothing would make a commit "
+            "durable, and what a power cut takes would be nobody's fault; set WriteThrough, "
+            "or leave ForcedFlush out");
+    }
+}
+
 int profile_finish(struct profile *profile)
 {
     assert(!profile->finished);
     apply_version(profile);
+    check_durability(profile);
     drop_unnamed_files(profile);
     if (profile->file_count > 0) {
         qsort(profile->files, profile->file_count, sizeof(*profile->files), compare_numbers);

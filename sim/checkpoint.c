@@ -2,8 +2,8 @@
  * checkpoint.c - OP_CHECKPOINT: write every page that was dirty, then let the log go.
  *
  *   BEGIN record, durable -> what is in doubt becomes dirty -> SWEEP (gather writes, several under
- *   way) -> FLUSH data files (without write-through) -> END record with the boot page's change,
- *   durable -> BOOT page -> MinLSN
+ *   way) -> FLUSH data files (without write-through, or forced) -> END record with the boot page's
+ * change, durable -> BOOT page -> MinLSN
  *
  * The order is the promise: only when all pages dirty at the begin are on the device is the begin
  * record's LSN put into the boot page, and only when the boot page is there is the log before it
@@ -405,7 +405,7 @@ static enum task_result drain(struct actor *actor)
     return actor_go(actor, rewrite_more);
 }
 
-/* ---- flush of data files without write-through ---- */
+/* ---- flush of data files without write-through, or forced ---- */
 
 static void flush_finished(struct io_req *req)
 {
@@ -431,7 +431,7 @@ static void flush_send(struct checkpoint *c, struct data_file *file)
 /* True when everything acknowledged of the file is durable, or its flush failed (c->failed). */
 static bool file_is_flushed(struct checkpoint *c, struct data_file *file)
 {
-    if (file->file.target.dsync)
+    if (!io_target_is_flushed(&file->file.target))
         return true;
     if (c->flush_state == FLUSH_IDLE)
         flush_send(c, file);

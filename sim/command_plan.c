@@ -240,14 +240,23 @@ static void print_volumes(const struct plan *plan, FILE *out)
     free(directories);
 }
 
+static const char *durability_text(const struct config_settings *settings)
+{
+    if (!settings->write_through)
+        return "without O_DSYNC (WriteThrough=FALSE): flushed";
+    if (settings->alternate_write_through)
+        return "without O_DSYNC: each write is flushed (AlternateWriteThrough)";
+    return settings->forced_flush ? "with O_DSYNC (WriteThrough), and flushed (ForcedFlush)"
+                                  : "with O_DSYNC (WriteThrough)";
+}
+
 static void print_opening(const struct config_settings *settings, FILE *out)
 {
     fprintf(out, "  opened   %s; %s\n",
             settings->no_buffering
                 ? "with O_DIRECT where the file system has it (NoBuffering)"
                 : "through the page cache (NoBuffering=FALSE), which is tested, too",
-            settings->write_through ? "with O_DSYNC (WriteThrough)"
-                                    : "without O_DSYNC (WriteThrough=FALSE): flushed");
+            durability_text(settings));
 }
 
 /* ---- settings ---- */

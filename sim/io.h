@@ -45,6 +45,7 @@ struct io_target {
     uint16_t uid; /* run-wide file uid */
     bool is_log;
     bool dsync;           /* write-through: completion = durable */
+    bool forced_flush;    /* and is flushed besides, as without write-through (ForcedFlush) */
     uint32_t align_bytes; /* offset and length */
     uint32_t memory_align_bytes;
     bool coalesced; /* dsync by shared flushes, with what follows: io_flush.h */
@@ -54,6 +55,13 @@ struct io_target {
     _Atomic uint64_t size_bytes;
     struct io_account account; /* zeroed: no throttle */
 };
+
+/* Is it flushed after log writes and at the end of a checkpoint?  Not with shared flushes: they
+ * have flushed each write, and only one flush of such a file may be under way (io_flush.h). */
+static inline bool io_target_is_flushed(const struct io_target *target)
+{
+    return !target->dsync || (target->forced_flush && !target->coalesced);
+}
 
 struct io_req {
     /* set by the issuer */

@@ -388,6 +388,7 @@ static int file_make(struct run *run, unsigned index)
     if (error)
         return file_refused(run, error);
     run->files_made = index + 1;
+    file->target.forced_flush = run->settings->forced_flush;
     if (!planned->is_log) {
         data->sparse = planned->sparse || planned->tempdb;
         data->capacity_pages = (uint32_t)(plan_file_capacity(planned) / PAGE_BYTES);
@@ -627,7 +628,11 @@ static void durability_tell(const struct run *run)
         run_say(run, "A write is complete when a flush (fdatasync) that it shares with others has "
                      "made it durable (AlternateWriteThrough).");
     else
-        run_say(run, "Each write is durable when it completes (O_DSYNC).");
+        run_say(run, "Each write is durable when it completes (O_DSYNC)%s.",
+                run->settings->forced_flush
+                    ? "; the log is flushed after its writes besides, data files by the checkpoint "
+                      "(ForcedFlush)"
+                    : "");
 }
 
 int run_create(struct run *run, const struct run_config *config)

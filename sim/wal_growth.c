@@ -280,7 +280,7 @@ static bool all_written(struct wal_growth *growth)
 /* What was asked for is done: the next. */
 static void growth_next(struct wal_growth *growth)
 {
-    bool durable = file_of(growth)->target.dsync;
+    bool durable = !io_target_is_flushed(&file_of(growth)->target);
     if (growth->state == GROWTH_SPACE && !all_written(growth)) {
         space_send(growth);
         return;

@@ -141,13 +141,13 @@ static bool is_written(const struct log_buffer *buffer)
     return buffer && buffer->state == LOG_BUFFER_WRITTEN;
 }
 
-/* Acknowledge in order.  Without write-through a flush must cover the written prefix first, as far
- * as it stands in one file: true if one is to be submitted. */
+/* Acknowledge in order.  Without write-through, or with forced flushes, a flush must cover the
+ * written prefix first, as far as it stands in one file: true if one is to be submitted. */
 static bool acknowledge(struct wal *wal)
 {
     if (wal->flushing)
         return false;
-    while (is_written(wal->first) && wal->first->file->target.dsync)
+    while (is_written(wal->first) && !io_target_is_flushed(&wal->first->file->target))
         buffer_retire(wal);
     if (!is_written(wal->first))
         return false;

@@ -67,6 +67,12 @@ traced open,openat,fdatasync --engine sync -d 1 --set CONFIG.AlternateWriteThrou
 flags_of_files | grep O_DSYNC && fail "AlternateWriteThrough: a file with O_DSYNC"
 [ "$(calls fdatasync)" -ge 3 ] || fail "AlternateWriteThrough: $(calls fdatasync) fdatasync"
 
+# ForcedFlush (trace flag 3982) beside write-through: both.
+traced open,openat,fdatasync --engine sync -d 1 --set CONFIG.ForcedFlush=TRUE \
+    --set RandomUser.UserCount=1
+flags_of_files | grep -v O_DSYNC && fail "ForcedFlush: a file without O_DSYNC"
+[ "$(calls fdatasync)" -ge 3 ] || fail "ForcedFlush: $(calls fdatasync) fdatasync"
+
 # Nobody but the initial update and the audit: 2,048 pages written and read, each in requests of
 # 64 to 128 pages.  A system call a page would be more than 4,096.
 none=(--set RandomUser.UserCount=0 --set ReadAheadUser.UserCount=0 --set BulkUpdateUser.UserCount=0
