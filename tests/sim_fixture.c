@@ -96,6 +96,10 @@ static void profile_make(struct sim *sim)
         int error = profile_set(sim->profile, s->section, s->key, s->value, where);
         assert(!error);
     }
+    if (sim->options.backup_files) {
+        int set = profile_set(sim->profile, "BackupUser", "Directory", sim->folder, where);
+        assert(!set);
+    }
     int error = profile_finish(sim->profile);
     assert(!error);
 }
@@ -130,6 +134,8 @@ void sim_begin(struct sim *sim, const struct sim_options *options)
     char message[PLAN_MESSAGE_MAX];
     int error = plan_add_snapshots(&sim->plan, sim->profile, message);
     assert(!error);
+    int planned = plan_backups(&sim->plan, sim->profile);
+    assert(!planned);
     if (!sim->options.real_clock)
         device_make(sim);
     if (sim->options.with_faults) {
@@ -213,5 +219,6 @@ void sim_end(struct sim *sim)
     for (unsigned i = 0; i < sim->plan.snapshot_count; i++)
         free(sim->plan.snapshots[i].path);
     free(sim->plan.snapshots);
+    plan_backups_free(&sim->plan);
     nftw(sim->folder, remove_entry, REMOVE_FDS, FTW_DEPTH | FTW_PHYS);
 }

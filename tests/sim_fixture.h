@@ -28,6 +28,7 @@ struct sim_options {
     const struct io_engine_ops *engine;         /* that one; NULL = sync */
     bool with_faults;                           /* the fault layer over the engine */
     bool leave_like_killed;
+    bool backup_files; /* BackupUser writes into the folder of the run */
     void (*event)(void *context, const struct event *event); /* of struct run_config, or NULL */
     void *context;
     const _Atomic int *signal;       /* the flag that a signal handler would set, or NULL */

@@ -158,7 +158,8 @@ bool backup_block_is_right(const struct backup_block *block, const void *content
 static inline uint64_t backup_next_offset(const struct backup_header *header, uint64_t offset,
                                           uint64_t bytes)
 {
-    return offset + (bytes + header->block_bytes - 1) / header->block_bytes * header->block_bytes;
+    uint64_t end = offset + bytes + header->block_bytes - 1;
+    return end / header->block_bytes * header->block_bytes;
 }
 
 struct backup_reader {
