@@ -96,6 +96,7 @@ struct backup {
     uint32_t crc;
     bool crc_known;
     unsigned log_tries;
+    int log_error; /* of the first of them */
     struct wal_span span;
     uint8_t *scratch; /* LOG_BLOCK_BYTES_MAX */
 };

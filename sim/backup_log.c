@@ -124,7 +124,8 @@ static void read_submit(struct backup *b, struct backup_buffer *buffer)
 static enum task_result read_again(struct actor *actor, struct backup_buffer *buffer)
 {
     struct backup *b = actor->backup;
-    b->log_tries++;
+    if (b->log_tries++ == 0)
+        b->log_error = buffer->req.result;
     relaxed_add(&actor->task.worker->stats.counters.read_retries, 1);
     read_submit(b, buffer);
     return TASK_PARK;
@@ -173,7 +174,7 @@ static enum task_result log_judge(struct actor *actor, struct backup_buffer *buf
     }
     relaxed_add(&actor->task.worker->stats.counters.log_blocks_verified, blocks);
     if (b->log_tries)
-        report_read(actor, buffer->req.result, true);
+        report_read(actor, b->log_error, true);
     buffer->row = (struct backup_block){.kind = BACKUP_BLOCK_LOG,
                                         .file_uid = b->span.file->mark.file_uid,
                                         .first = (uint32_t)(b->span.position >> 32),

@@ -764,8 +764,8 @@ void run_destroy(struct run *run)
         free(database->logs);
     }
     tempdb_space_free(run->tempdb);
-    files_remove(run);
     backup_media_free(run);
+    files_remove(run);
     pool_destroy(&run->pool);
     findings_free(&run->findings);
     ledger_close(run->ledger, !run->config.leave_like_killed && !run->stuck);
