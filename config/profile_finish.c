@@ -285,6 +285,7 @@ int profile_finish(struct profile *profile)
     if (profile->file_count > 1) {
         check_same_paths(profile);
     }
+    profile_shares_check(profile, profile, "", no_where);
     profile_phases_finish(profile);
     profile_passes_finish(profile);
     warn_repeated(profile);

@@ -276,6 +276,18 @@ static bool sets_any(const struct section_state *own)
     return false;
 }
 
+/* Else the run's own shares were checked. */
+static bool sets_share(const struct profile *own)
+{
+    for (size_t i = 0; i < own->section_count; i++) {
+        if (profile_is_set(own, own->sections[i].section->name, "Share") ||
+            profile_is_set(own, own->sections[i].section->name, "RatePerSecond")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Without one there is nothing to be judged. */
 static bool has_rate(const struct profile *own)
 {
@@ -311,6 +323,10 @@ static void complete_phase(struct profile *profile, struct phase_state *phase)
                      own->section->name, text);
     }
     phase->own->finished = true;
+    if (sets_share(phase->own)) {
+        snprintf(text, sizeof(text), "[Phase%u] ", phase->settings.number);
+        profile_shares_check(profile, phase->own, text, phase->settings.where);
+    }
     if (phase->settings.rated && !has_rate(phase->own)) {
         profile_diag(profile, DIAG_WARNING,
                      profile_place_of(&phase_section, phase->keys, "Rated", phase->settings.where),

@@ -85,6 +85,9 @@ struct profile *profile_create_like(const struct profile *profile);
 /* The phase of this number, made if it is new; NULL when there are too many, which is said once. */
 struct phase_state *profile_phase_at(struct profile *profile, unsigned number,
                                      struct opt_where where);
+/* Rules between the Shares of all sections of settings; complaints go to profile. */
+void profile_shares_check(struct profile *profile, const struct profile *settings,
+                          const char *heading, struct opt_where where);
 void profile_phases_finish(struct profile *profile);
 void profile_phases_free(struct profile *profile);
 /* The same for passes. */

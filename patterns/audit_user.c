@@ -23,6 +23,7 @@ struct audit_user_settings {
     int64_t buffers_validated;
     int64_t delay_after_cycles;
     int64_t audit_delay_ns;
+    int64_t share;
 };
 
 struct audit_user {
@@ -66,6 +67,7 @@ static const struct opt audit_user_opts[] = {
      .unit = "ms",
      FIELD(audit_delay_ns),
      .help = "Length of the pause."},
+    USERS_SHARE_OPT(struct audit_user_settings),
 };
 
 static const struct opt_section audit_user_section = {

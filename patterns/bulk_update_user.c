@@ -23,6 +23,7 @@
 
 struct bulk_update_settings {
     int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
+    int64_t share;
 };
 
 struct bulk_update_user {
@@ -74,6 +75,7 @@ static const struct opt bulk_update_opts[] = {
      .unit = "ms",
      FIELD(delay_ns),
      .help = "Length of the pause."},
+    USERS_SHARE_OPT(struct bulk_update_settings),
 };
 
 static int bulk_update_check(const void *settings, char text[OPT_TEXT_MAX])

@@ -66,8 +66,11 @@ struct op {
     const struct op_page *pages; /* OP_UPDATE: in the order in which they are used (a chain
                                     ascends); the pattern's memory, valid until the next call */
     unsigned pages_count;
-    unsigned log_records;  /* OP_BULK: format records to reserve log space for */
-    struct op_spill spill; /* OP_SORT, OP_HASH */
+    unsigned first_request_pages; /* OP_READ_AHEAD: its first request is so long, and each further
+                                     one doubles; 0: all are as long as they may be */
+    bool may_be_cut;              /* OP_READ_AHEAD: so long that it need not be done to its end */
+    unsigned log_records;         /* OP_BULK: format records to reserve log space for */
+    struct op_spill spill;        /* OP_SORT, OP_HASH */
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     bool log_only; /* OP_BACKUP */
     int64_t think_ns;
@@ -148,6 +151,8 @@ struct pattern {
     bool loads; /* uses OP_BULK */
     /* Most consecutive pages of one OP_READ_AHEAD, OP_BULK or chain; NULL: it has none of them. */
     int64_t (*pages_at_once)(const void *settings);
+    /* Most requests of an OP_READ_AHEAD under way; NULL or 0: as its buffers allow. */
+    int64_t (*requests_at_once)(const void *settings);
     /* NULL: does not use OP_CHECKDB. */
     struct pattern_reads (*reads)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
@@ -168,6 +173,8 @@ struct pattern {
 extern const struct pattern *const patterns[]; /* in the order of patterns.def */
 extern const size_t patterns_count;
 
+/* Its part of the requests of a closed loop, in hundredths of a percent: its key Share; 0: none. */
+int64_t pattern_share(const struct pattern *pattern, const void *settings);
 /* Any case; NULL if unknown. */
 const struct pattern *pattern_by_name(const char *name);
 /* The option sections of all patterns, for profile_create. Returns the number written. */

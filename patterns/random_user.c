@@ -56,6 +56,7 @@ struct random_user_settings {
     int64_t reads_per_transaction;   /* thousandths; 0 = chains */
     int64_t updates_per_transaction; /* thousandths */
     char *skew;
+    int64_t share;
 };
 
 enum step { STEP_TRANSACTION, STEP_COMPUTE, STEP_YIELD, STEP_SLEEP };
@@ -214,6 +215,7 @@ static const struct opt random_user_opts[] = {
      .help = "Where the pages of ReadsPerTransaction lie, as pairs ACCESSES/PAGES in percent: "
              "95/5,4/10 = 95 % in the first 5 % of a file, 4 % in the next 10 %, what is left in "
              "the rest; empty = anywhere."},
+    USERS_SHARE_OPT(struct random_user_settings),
 };
 
 static int min_above_max(char text[OPT_TEXT_MAX], const char *min_key, int64_t min,

@@ -3,8 +3,9 @@
  *
  * Each cycle reads BuffersRAMin .. BuffersRAMax consecutive pages (sequential.h: on from the last
  * cycle, by page number, which is how SQL Server's scan in allocation order reads); after
- * DelayAfterCycles cycles it sleeps RADelay.  With RatePerSecond cycles arrive from outside, and no
- * user sleeps.
+ * DelayAfterCycles cycles it sleeps RADelay.  With ScanShare a cycle is a scan: it begins at a
+ * random place and runs over that share of all pages.  With RatePerSecond cycles arrive from
+ * outside, and no user sleeps.
  *
  * UserCount: as in AuditUser the documented default 2 is taken; -1 works when it is set.
  *
@@ -19,10 +20,15 @@
 
 #define RNG_PURPOSE   0x52454144 /* "READ" */
 #define RATE_MAX_TEXT "10000000" /* cycles a second: beyond any storage */
+#define SHARE_WHOLE   10000      /* ScanShare */
+#define REQUEST_PAGES 64         /* of a read-ahead: 512 KiB, SQL Server's largest */
+#define SCAN_PAGES    1024       /* kept outstanding by a scan that says no number */
 
 struct read_ahead_settings {
     int64_t user_count, pages_min, pages_max, delay_after_cycles, delay_ns;
     int64_t rate; /* cycles a second of all users, thousandths */
+    int64_t scan_share, first_transfer, outstanding;
+    int64_t share;
 };
 
 struct read_ahead_user {
@@ -82,16 +88,51 @@ static const struct opt read_ahead_opts[] = {
      FIELD(rate),
      .help = "Cycles that arrive per second for all users together, whether or not earlier ones "
              "are done; 0 = each user begins one when it has done the last, as SQLIOSim."},
+    {.name = "ScanShare",
+     .type = OPT_HUNDREDTHS,
+     .def = "0",
+     .min = "0",
+     .max = "10000",
+     .unit = "1/100 %",
+     FIELD(scan_share),
+     .help = "Scans begin at random and run over this share of all pages, then begin anew, in "
+             "place of BuffersRAMin and BuffersRAMax; 0 = cycles, one behind the other."},
+    {.name = "FirstTransfer",
+     .type = OPT_INT,
+     .def = "0",
+     .min = "0",
+     .max = "64",
+     .unit = "pages",
+     FIELD(first_transfer),
+     .help = "The first request of a scan or cycle has so many pages and each further one twice "
+             "as many, up to 64; 0 = all are as long as they may be."},
+    {.name = "Outstanding",
+     .type = OPT_INT,
+     .def = "0",
+     .min = "0",
+     .max = "64",
+     .unit = "I/Os",
+     FIELD(outstanding),
+     .help = "Most requests that one user keeps outstanding; 0 = 1,024 pages, or its part of the "
+             "pool."},
+    USERS_SHARE_OPT(struct read_ahead_settings),
 };
 
 static int read_ahead_check(const void *settings, char text[OPT_TEXT_MAX])
 {
     const struct read_ahead_settings *s = settings;
 
-    if (s->pages_min <= s->pages_max)
-        return 0;
-    snprintf(text, OPT_TEXT_MAX, "BuffersRAMin is above BuffersRAMax");
-    return -EINVAL;
+    if (s->pages_min > s->pages_max) {
+        snprintf(text, OPT_TEXT_MAX, "BuffersRAMin is above BuffersRAMax");
+        return -EINVAL;
+    }
+    if (s->scan_share > 0 && s->rate > 0) {
+        snprintf(text, OPT_TEXT_MAX,
+                 "ScanShare and RatePerSecond: a scan of that length cannot arrive by a rate; set "
+                 "one of them to 0");
+        return -EINVAL;
+    }
+    return 0;
 }
 
 static const struct opt_section read_ahead_section = {
@@ -122,6 +163,20 @@ static void read_ahead_init(void *state, const void *settings, uint64_t seed, un
     sequential_init(&user->at, seed, RNG_PURPOSE, actor_index);
 }
 
+/* Of a new cycle, or of a new scan at another place. */
+static uint32_t cycle_pages(struct read_ahead_user *user, const struct pattern_view *view)
+{
+    const struct read_ahead_settings *s = user->settings;
+
+    if (s->scan_share == 0)
+        return sequential_draw_pages(&user->at, s->pages_min, s->pages_max);
+    const uint64_t pages =
+        sequential_all_pages(&user->at, view) * (uint64_t)s->scan_share / SHARE_WHOLE;
+
+    sequential_leave(&user->at);
+    return pages > UINT32_MAX ? UINT32_MAX : pages > 0 ? (uint32_t)pages : 1;
+}
+
 static void read_ahead_next(void *state, const struct pattern_view *view, struct op *out)
 {
     struct read_ahead_user *user = state;
@@ -133,10 +188,11 @@ static void read_ahead_next(void *state, const struct pattern_view *view, struct
         *out = (struct op){.kind = OP_THINK, .think_ns = s->delay_ns};
         return;
     }
-    const uint32_t pages =
-        between ? sequential_draw_pages(&user->at, s->pages_min, s->pages_max) : 0;
+    const uint32_t pages = between ? cycle_pages(user, view) : 0;
 
-    *out = (struct op){.kind = OP_READ_AHEAD};
+    *out = (struct op){.kind = OP_READ_AHEAD,
+                       .first_request_pages = (unsigned)s->first_transfer,
+                       .may_be_cut = s->scan_share > 0};
     if (!sequential_take(&user->at, view, pages, 1, out))
         *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
 }
@@ -153,7 +209,16 @@ static int64_t read_ahead_pages(const void *settings)
 {
     const struct read_ahead_settings *s = settings;
 
+    if (s->outstanding > 0)
+        return s->outstanding * REQUEST_PAGES;
+    if (s->scan_share > 0)
+        return SCAN_PAGES;
     return s->pages_max > 1 ? s->pages_max : 1;
+}
+
+static int64_t read_ahead_requests(const void *settings)
+{
+    return ((const struct read_ahead_settings *)settings)->outstanding;
 }
 
 const struct pattern pattern_read_ahead_user = {
@@ -166,4 +231,5 @@ const struct pattern pattern_read_ahead_user = {
     .next = read_ahead_next,
     .rate = read_ahead_rate,
     .pages_at_once = read_ahead_pages,
+    .requests_at_once = read_ahead_requests,
 };

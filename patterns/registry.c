@@ -1,4 +1,5 @@
 /* registry.c - the patterns of patterns.def as a table, and their option sections. */
+#include <string.h>
 #include <strings.h>
 
 #include "patterns/pattern.h"
@@ -10,6 +11,16 @@ const struct pattern *const patterns[] = {
 #undef PATTERN
 
 const size_t patterns_count = sizeof(patterns) / sizeof(patterns[0]);
+
+int64_t pattern_share(const struct pattern *pattern, const void *settings)
+{
+    const struct opt *opt = pattern->section ? opt_find(pattern->section, "Share") : NULL;
+    int64_t share = 0;
+
+    if (opt)
+        memcpy(&share, (const char *)settings + opt->offset, sizeof share);
+    return share;
+}
 
 const struct pattern *pattern_by_name(const char *name)
 {

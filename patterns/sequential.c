@@ -28,12 +28,19 @@ static uint32_t pages_of(const struct sequential *seq, const struct pattern_file
     return seq->skip_sparse && file->sparse ? 0 : file->size_pages;
 }
 
-static void place(struct sequential *seq, const struct pattern_view *view, uint32_t grain)
+uint64_t sequential_all_pages(const struct sequential *seq, const struct pattern_view *view)
 {
     uint64_t total_pages = 0;
 
     for (unsigned i = 0; i < view->file_count; i++)
         total_pages += pages_of(seq, &view->files[i]);
+    return total_pages;
+}
+
+static void place(struct sequential *seq, const struct pattern_view *view, uint32_t grain)
+{
+    const uint64_t total_pages = sequential_all_pages(seq, view);
+
     if (total_pages == 0)
         return;
     uint64_t at = rng_below(&seq->rng, total_pages);

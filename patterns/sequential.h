@@ -39,6 +39,13 @@ static inline bool sequential_is_between(const struct sequential *seq)
 bool sequential_pause_due(struct sequential *seq, int64_t delay_after_cycles);
 /* Pages of a new cycle: min to max, at least one. */
 uint32_t sequential_draw_pages(struct sequential *seq, int64_t pages_min, int64_t pages_max);
+/* All pages that it goes over. */
+uint64_t sequential_all_pages(const struct sequential *seq, const struct pattern_view *view);
+/* Between cycles: the next one begins at another random place. */
+static inline void sequential_leave(struct sequential *seq)
+{
+    seq->placed = false;
+}
 /* The next pages of the present cycle, or of a new one of cycle_pages (> 0), into file, first_page
  * and page_count of out.  A new place is a multiple of grain.  False if no file has pages. */
 bool sequential_take(struct sequential *seq, const struct pattern_view *view, uint32_t cycle_pages,

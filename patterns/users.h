@@ -8,9 +8,18 @@
 
 #include <stdint.h>
 
-#define USERS_MAX_TEXT       "65372" /* 64 * 1023 - 100 */
-#define USERS_BY_CPU         (-1)
-#define USERS_BY_CPU_MAX     8
+#define USERS_MAX_TEXT   "65372" /* 64 * 1023 - 100 */
+#define USERS_BY_CPU     (-1)
+#define USERS_BY_CPU_MAX 8
+/* The row of the key Share of every user section (pattern_share); its field is int64_t share. */
+#define USERS_SHARE_OPT(settings_type)                                                             \
+    {                                                                                              \
+        .name = "Share", .type = OPT_HUNDREDTHS, .def = "0", .min = "0", .max = "10000",           \
+        .unit = "1/100 %", OPT_FIELD(settings_type, share),                                        \
+        .help = "Part of the requests of all users that have a Share, held however fast the "      \
+                "storage serves the one or the other: a closed loop, without RatePerSecond; 0 = "  \
+                "no part is held.",                                                                \
+    }
 #define USERS_RETRY_FILES_NS 100000000 /* no file has a page yet: look again in 100 ms */
 
 /* -1 = two for each CPU, at most 8; 0 = none. */

@@ -169,7 +169,7 @@ static enum task_result op_begin(struct actor *actor)
     return TASK_DONE;
 }
 
-static bool actor_is_over(const struct actor *actor)
+bool actor_is_over(const struct actor *actor)
 {
     const struct run *run = actor->run;
     if (actor->service)
@@ -225,6 +225,43 @@ static void arrival_end(struct actor *actor)
     actor->reader.lateness_ns = 0;
 }
 
+/* ---- held shares ---- */
+
+/* A scan waits before each of its requests (read_ahead.c), any other op before it begins. */
+static bool has_to_wait_for_share(const struct actor *actor)
+{
+    return actor->share.gate && op_is_work(actor->op.kind) && actor->op.kind != OP_READ_AHEAD;
+}
+
+static enum task_result share_wait(struct actor *actor)
+{
+    atomic_store(&actor->sleeping, true); /* before the look at the stop: run_stop() wakes us */
+    bool over = actor_is_over(actor);
+    if (!over && !share_may_begin(&actor->share, &actor->task))
+        return TASK_PARK;
+    atomic_store(&actor->sleeping, false);
+    share_forget(&actor->share, &actor->task);
+    return over ? TASK_DONE : op_begin(actor);
+}
+
+/* Requests of this turn, and changes of pages, each of which is written some time. */
+struct turn {
+    uint64_t submitted, updates;
+};
+
+static struct turn turn_begin(const struct actor *actor)
+{
+    const struct worker *worker = actor->task.worker;
+    return (struct turn){worker->io.submitted, worker->stats.counters.page_updates};
+}
+
+static void turn_end(struct actor *actor, struct turn begin)
+{
+    struct turn now = turn_begin(actor);
+    uint64_t updates = actor->op.kind == OP_UPDATE ? now.updates - begin.updates : 0;
+    share_issued(&actor->share, now.submitted - begin.submitted + updates);
+}
+
 /* ---- the actor's turn ---- */
 
 static void op_end(struct actor *actor)
@@ -245,16 +282,17 @@ static enum task_result op_next(struct actor *actor)
         return TASK_DONE;
     actor->ops++;
     bool arrives = actor->arrivals && op_is_work(actor->op.kind);
-    enum task_result result = arrives ? arrival_begin(actor) : op_begin(actor);
+    enum task_result result = arrives                        ? arrival_begin(actor)
+                              : has_to_wait_for_share(actor) ? actor_go(actor, share_wait)
+                                                             : op_begin(actor);
     if (result != TASK_DONE)
         return result;
     op_end(actor);
     return TASK_AGAIN; /* one op a turn: the others have theirs */
 }
 
-static enum task_result actor_step(struct task *task)
+static enum task_result turn_of(struct actor *actor)
 {
-    struct actor *actor = (struct actor *)task; /* first member */
     enum task_result result = TASK_DONE;
     if (actor->execute)
         result = actor->execute(actor);
@@ -264,6 +302,16 @@ static enum task_result actor_step(struct task *task)
     return actor_is_over(actor) ? TASK_DONE : op_next(actor);
 }
 
+static enum task_result actor_step(struct task *task)
+{
+    struct actor *actor = (struct actor *)task; /* first member */
+    struct turn begin = turn_begin(actor);
+    enum task_result result = turn_of(actor);
+    if (actor->share.gate)
+        turn_end(actor, begin);
+    return result;
+}
+
 static void actor_finished(struct task *task)
 {
     struct actor *actor = (struct actor *)task;
@@ -271,6 +319,7 @@ static void actor_finished(struct task *task)
         pool_set_cleaner(&actor->run->pool, NULL);
     if (actor->checkpoint && actor->service)
         checkpoint_desk_serve(&actor->database->desk, NULL);
+    share_leave(&actor->share);
     run_task_ended(actor->run, !actor->service);
     atomic_store(&actor->ended, true); /* the last that is done to it here */
 }
@@ -310,9 +359,12 @@ static int scan_init(struct actor *actor, const struct profile *profile, const v
     uint64_t scans = (uint64_t)pattern->user_count(settings, run->worker_count);
     uint64_t wanted = (uint64_t)pattern->pages_at_once(settings);
     unsigned share = pool_scan_share(run->pool.frame_count, scans, wanted);
-    struct page_scan_how how = {.number = actor->number,
-                                .outstanding_pages = share,
-                                .cache_hit_ratio = profile_config(profile)->cache_hit_ratio};
+    struct page_scan_how how = {
+        .number = actor->number,
+        .outstanding_pages = share,
+        .outstanding_requests =
+            pattern->requests_at_once ? (unsigned)pattern->requests_at_once(settings) : 0,
+        .cache_hit_ratio = profile_config(profile)->cache_hit_ratio};
     return page_scan_init(&actor->scan, &actor->reader, &how);
 }
 

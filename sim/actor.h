@@ -18,6 +18,7 @@
 #include "sim/page_read.h"
 #include "sim/page_scan.h"
 #include "sim/run.h"
+#include "sim/share_gate.h"
 #include "sim/writeback.h"
 
 #define AUDIT_PAGES_MAX    64 /* one vectored read: 512 KiB, DBCC's read-ahead */
@@ -82,6 +83,7 @@ struct actor {
     struct pattern_file *files; /* of the view: their sizes at one moment */
     unsigned files_as_of;       /* run->size_changes of that moment */
     struct file_use use;        /* of the data file that the op works on */
+    struct share_user share;    /* of the requests of a closed loop; none: gate NULL */
     struct wal_waiter waiter;
     struct page_reader reader;
     struct page_scan scan; /* of patterns with pages_at_once */
@@ -144,6 +146,9 @@ unsigned actor_gather_cap(const struct actor *actor);
 /* Send what was claimed (writeback.h); done() finds the actor in gather->context. */
 void actor_gather_send(struct actor *actor, struct gather *gather, enum stream stream,
                        void (*done)(struct gather *gather));
+
+/* It ends at its next op boundary: time, the phase or the run is over. */
+bool actor_is_over(const struct actor *actor);
 
 /* What patterns see. */
 void actor_view(struct actor *actor, struct pattern_view *view);

@@ -194,6 +194,7 @@ void io_submit(struct io *io, struct io_req *req)
 {
     prepare(io, req);
     io->pending++;
+    io->submitted++;
     if (hold(io, req))
         return;
     if (io->queue_head || start(io, req) == NO_ROOM)

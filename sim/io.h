@@ -161,6 +161,7 @@ struct io {
     struct io_limit *limit;                 /* NULL: none */
     struct io_req *held_head, *held_tail;   /* until their start_ns, which rise */
     unsigned pending;                       /* submitted to the wrapper, done() not yet run */
+    uint64_t submitted;                     /* so far; its own thread's */
     struct io_gate *gate;                   /* NULL: no bounds but the engine's depth */
     bool waits;                             /* at the gate */
     _Atomic unsigned granted; /* by the gate, not yet fetched; the list under its lock */

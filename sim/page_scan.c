@@ -30,6 +30,8 @@ int page_scan_init(struct page_scan *scan, struct page_reader *reader,
     scan->request_count = (outstanding_pages + scan->request_pages - 1) / scan->request_pages;
     if (scan->request_count > SCAN_SINGLES)
         scan->request_count = SCAN_SINGLES;
+    if (how->outstanding_requests && scan->request_count > how->outstanding_requests)
+        scan->request_count = how->outstanding_requests;
     size_t pages = (size_t)scan->request_count * scan->request_pages;
     scan->requests = calloc(scan->request_count, sizeof *scan->requests);
     scan->pages = calloc(pages, sizeof *scan->pages);
@@ -128,7 +130,7 @@ static bool request_fill(struct page_scan *scan, struct page_scan_request *r)
 {
     enum choice choice = CHOICE_SKIP;
     r->count = 0;
-    while (scan->next < scan->end && r->count < scan->request_pages) {
+    while (scan->next < scan->end && r->count < scan->pages_now) {
         choice = choose(scan, scan->next, &r->pages[r->count], r->count == 0);
         if (choice == CHOICE_NO_FRAME || (choice == CHOICE_SKIP && r->count))
             break;
@@ -292,22 +294,49 @@ static bool judge_all(struct page_scan *scan)
 static bool is_over(struct page_scan *scan)
 {
     return scan->next >= scan->end || run_stopping(scan->run) ||
-           wal_failed(&scan->file->database->wal);
+           wal_failed(&scan->file->database->wal) || (scan->is_over && scan->is_over(scan->task));
 }
 
-/* Send what there are requests and frames for.  False: no frame could be had. */
-static bool send_more(struct page_scan *scan)
+/* SQL Server's scans begin with short read-aheads. */
+static void grow(struct page_scan *scan)
+{
+    scan->pages_now *= 2;
+    if (scan->pages_now > scan->request_pages)
+        scan->pages_now = scan->request_pages;
+}
+
+enum sending {
+    SENT_ALL,      /* nothing is left to send, or every request is busy */
+    SENT_NO_FRAME, /* no frame could be had */
+    SENT_SHARE,    /* the others have to issue requests first */
+};
+
+/* While a request is under way its end is what is waited for. */
+static bool may_send(struct page_scan *scan)
+{
+    if (!scan->share || share_may_begin(scan->share, scan->task))
+        return true;
+    if (scan->busy)
+        share_forget(scan->share, scan->task);
+    return false;
+}
+
+/* Send what there are requests and frames for. */
+static enum sending send_more(struct page_scan *scan)
 {
     for (unsigned i = 0; i < scan->request_count && !is_over(scan); i++) {
         struct page_scan_request *r = &scan->requests[i];
         if (r->busy)
             continue;
+        if (!may_send(scan))
+            return SENT_SHARE;
         if (!request_fill(scan, r))
-            return false;
+            return SENT_NO_FRAME;
         if (r->count)
             request_send(scan, r);
+        grow(scan);
     }
-    return true;
+    return SENT_ALL;
 }
 
 void page_scan_start(struct page_scan *scan, const struct page_scan_range *range)
@@ -322,6 +351,11 @@ void page_scan_start(struct page_scan *scan, const struct page_scan_range *range
     scan->users_only = range->users_only;
     scan->cached_only = range->cached_only;
     scan->roll_lost = false;
+    scan->share = range->share;
+    scan->is_over = range->is_over;
+    scan->pages_now = range->first_request_pages && range->first_request_pages < scan->request_pages
+                          ? range->first_request_pages
+                          : scan->request_pages;
     scan->kept = scan->dropped = 0;
 }
 
@@ -329,10 +363,12 @@ enum task_result page_scan_step(struct page_scan *scan)
 {
     if (!judge_all(scan))
         return TASK_PARK;
-    bool frames = send_more(scan);
-    if (scan->busy)
+    if (scan->share)
+        share_forget(scan->share, scan->task);
+    enum sending sent = send_more(scan);
+    if (scan->busy || sent == SENT_SHARE)
         return TASK_PARK;
-    if (frames)
+    if (sent == SENT_ALL)
         return TASK_DONE;
     relaxed_add(&counters_of(scan)->frame_waits, 1);
     pool_wait_for_frame(&scan->run->pool, scan->task);

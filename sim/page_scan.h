@@ -21,6 +21,7 @@
 
 #include "patterns/rng.h"
 #include "sim/page_read.h"
+#include "sim/share_gate.h"
 
 #define SCAN_REQUEST_PAGES 64 /* 512 KiB: SQL Server's read-ahead */
 #define SCAN_SINGLES       64 /* outstanding requests without scatter reads: one range of them */
@@ -69,9 +70,12 @@ struct page_scan {
     uint32_t next, end;
     enum stream stream;
     enum scan_cached cached;
-    bool users_only;                   /* skip pages that no user may build on */
-    bool cached_only;                  /* skip pages that the pool does not have */
-    bool roll_lost;                    /* of the page at next: do not roll again */
+    bool users_only;    /* skip pages that no user may build on */
+    bool cached_only;   /* skip pages that the pool does not have */
+    bool roll_lost;     /* of the page at next: do not roll again */
+    unsigned pages_now; /* most of the next request */
+    struct share_user *share;
+    bool (*is_over)(const struct task *task);
     unsigned busy;                     /* requests */
     struct page_scan_request *judging; /* its page is in the ladder */
     uint64_t kept, dropped;            /* pages of this scan */
@@ -83,12 +87,17 @@ struct page_scan_range {
     enum stream stream;
     enum scan_cached cached;
     bool users_only, cached_only;
+    unsigned first_request_pages; /* the first request is so long, each further one doubles; 0: all
+                                     are as long as they may be */
+    struct share_user *share;     /* asked before each request; NULL: nobody is */
+    bool (*is_over)(const struct task *task); /* true: no more requests; NULL: never */
 };
 
 struct page_scan_how {
     unsigned number; /* of the actor, for its random numbers */
     unsigned outstanding_pages;
-    int64_t cache_hit_ratio; /* hundredths of a percent: SCAN_CACHED_ROLL */
+    unsigned outstanding_requests; /* at most; 0: as many as the pages allow */
+    int64_t cache_hit_ratio;       /* hundredths of a percent: SCAN_CACHED_ROLL */
 };
 /* 0 or -ENOMEM; page_scan_free() in any case. */
 int page_scan_init(struct page_scan *scan, struct page_reader *reader,

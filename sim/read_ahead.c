@@ -9,12 +9,19 @@
 static enum task_result read_pages(struct actor *actor)
 {
     struct page_scan *scan = &actor->scan;
+    atomic_store(&actor->sleeping, true); /* it may wait for its share: whoever ends it wakes it */
     if (page_scan_step(scan) == TASK_PARK)
         return TASK_PARK;
+    atomic_store(&actor->sleeping, false);
     struct counters *counters = &actor->task.worker->stats.counters;
     relaxed_add(&counters->read_ahead_pages, scan->kept);
     relaxed_add(&counters->read_ahead_dropped, scan->dropped);
     return TASK_DONE;
+}
+
+static bool is_over(const struct task *task)
+{
+    return actor_is_over((const struct actor *)task); /* first member */
 }
 
 enum task_result read_ahead_begin(struct actor *actor)
@@ -26,6 +33,9 @@ enum task_result read_ahead_begin(struct actor *actor)
         .page_count = actor->op.page_count,
         .stream = STREAM_read_ahead,
         .cached = force ? SCAN_CACHED_READ : SCAN_CACHED_TRIM,
+        .first_request_pages = actor->op.first_request_pages,
+        .share = actor->share.gate ? &actor->share : NULL,
+        .is_over = actor->op.may_be_cut ? is_over : NULL,
     };
     page_scan_start(&actor->scan, &range);
     return actor_go(actor, read_pages);

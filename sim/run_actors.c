@@ -98,6 +98,11 @@ bool run_pattern_has_rate(const struct profile *profile, const struct pattern *p
     return rate_of(profile, pattern).per_second > 0;
 }
 
+int64_t run_pattern_share(const struct profile *profile, const struct pattern *pattern)
+{
+    return pattern->section ? pattern_share(pattern, settings_of(profile, pattern)) : 0;
+}
+
 /* NULL in *out: a closed loop. */
 static int arrivals_make(struct run *run, const struct run_load *load,
                          const struct pattern *pattern, struct arrivals **out)
@@ -132,6 +137,7 @@ int run_actors_of_pattern(struct run *run, const struct run_load *load,
 {
     struct arrivals *arrivals = NULL;
     int64_t count = pattern->user_count(settings_of(load->profile, pattern), run->worker_count);
+    int64_t share = run_pattern_share(load->profile, pattern);
     int error = count ? arrivals_make(run, load, pattern, &arrivals) : 0;
     for (int64_t i = 0; i < count && !error; i++) {
         struct actor *actor;
@@ -141,6 +147,8 @@ int run_actors_of_pattern(struct run *run, const struct run_load *load,
         actor->arrivals = arrivals;
         actor->settings = load->settings;
         actor->database_only = load->database;
+        if (share && !share_join(load->gate, pattern, (uint64_t)share, &actor->share))
+            return -E2BIG;
     }
     return error;
 }
@@ -153,7 +161,6 @@ bool run_pattern_is_of_users(const struct pattern *pattern)
 int run_actors_of_load(struct run *run, const struct run_load *load)
 {
     int error = 0;
-    run_actors_reap(run);
     for (size_t i = 0; i < patterns_count && !error; i++)
         error = patterns[i]->per_database ? run_actors_per_database(run, patterns[i])
                                           : run_actors_of_pattern(run, load, patterns[i]);

@@ -27,6 +27,7 @@ struct run_load {
     double scale;                           /* of their rates */
     bool closed;                            /* no arrivals, whatever the rates say */
     int database;                           /* index: on the files of this one; -1: of all */
+    struct share_gate *gate;                /* of the users that have a Share */
 };
 int run_actors_of_load(struct run *run, const struct run_load *load)
     __attribute__((warn_unused_result));
@@ -39,6 +40,7 @@ int run_actors_of_pattern(struct run *run, const struct run_load *load,
 void run_actors_retire(struct run *run, const struct pattern *pattern, unsigned end);
 /* Page reads and updates a second that the rates of a profile ask for. */
 double run_load_ios(const struct profile *profile);
+int64_t run_pattern_share(const struct profile *profile, const struct pattern *pattern);
 bool run_pattern_has_rate(const struct profile *profile, const struct pattern *pattern);
 
 /* The actors from index first on. */

@@ -17,6 +17,31 @@
 #include "sim/run_actors.h"
 #include "sim/run_loop.h"
 
+/* ---- shares ---- */
+
+/* NULL: no memory. */
+static struct share_gate *gate_add(struct run_slots *slots)
+{
+    struct share_gate **grown =
+        realloc(slots->gates, (slots->gate_count + 1) * sizeof(struct share_gate *));
+    if (!grown)
+        return NULL;
+    slots->gates = grown;
+    struct share_gate *gate = share_gate_create();
+    if (gate)
+        grown[slots->gate_count++] = gate;
+    return gate;
+}
+
+static void gates_free(struct run_slots *slots)
+{
+    for (unsigned i = 0; i < slots->gate_count; i++)
+        share_gate_free(slots->gates[i]);
+    free(slots->gates);
+    slots->gates = NULL;
+    slots->gate_count = 0;
+}
+
 /* ---- making ---- */
 
 static struct run_slot *slot_add(struct run_slots *slots)
@@ -144,6 +169,7 @@ void run_slots_free(struct run *run)
     for (unsigned i = 0; i < slots->count; i++)
         slot_facts_free(&slots->list[i].facts);
     slot_meter_free(slots->meter);
+    gates_free(slots);
     free(slots->list);
     free(slots);
     run->slots = NULL;
@@ -180,14 +206,16 @@ uint64_t run_slots_rated_ns_max(const struct run_slots *slots)
 
 /* ---- the actors of a slot ---- */
 
-static struct run_load load_of(const struct run_slot *slot, uint64_t start_ns)
+static struct run_load load_of(const struct run_slot *slot, uint64_t start_ns,
+                               struct share_gate *gate)
 {
     return (struct run_load){.profile = slot->profile,
                              .settings = slot->settings,
                              .start_ns = start_ns,
                              .scale = slot->scale,
                              .closed = slot->closed,
-                             .database = slot->database};
+                             .database = slot->database,
+                             .gate = gate};
 }
 
 static bool same_row(const struct opt *opt, const void *a, const void *b)
@@ -211,9 +239,9 @@ static bool same_section(const struct opt_section *section, const struct run_slo
     return true;
 }
 
-/* Do the users of a pattern go on as they are? */
-static bool same_users(const struct pattern *pattern, const struct run_slot *a,
-                       const struct run_slot *b)
+/* Do the users of a pattern have the same settings? */
+static bool same_settings(const struct pattern *pattern, const struct run_slot *a,
+                          const struct run_slot *b)
 {
     bool rated =
         run_pattern_has_rate(a->profile, pattern) || run_pattern_has_rate(b->profile, pattern);
@@ -225,11 +253,29 @@ static bool same_users(const struct pattern *pattern, const struct run_slot *a,
            (!pattern->section || same_section(pattern->section, a, b, 0));
 }
 
+static bool has_share(const struct pattern *pattern, const struct run_slot *a,
+                      const struct run_slot *b)
+{
+    return run_pattern_share(a->profile, pattern) || run_pattern_share(b->profile, pattern);
+}
+
+/* Do the users of a pattern go on as they are?  All that have a share change together. */
+static bool same_users(const struct pattern *pattern, const struct run_slot *a,
+                       const struct run_slot *b)
+{
+    bool same = same_settings(pattern, a, b);
+    for (size_t i = 0; i < patterns_count && same && has_share(pattern, a, b); i++)
+        if (run_pattern_is_of_users(patterns[i]) && has_share(patterns[i], a, b))
+            same = same_settings(patterns[i], a, b);
+    return same;
+}
+
 /* The new ones begin before the old ones are told to end. */
 static int users_change(struct run *run, const struct run_slot *from, const struct run_slot *to)
 {
-    struct run_load load = load_of(to, clock_now_ns(run->clock));
-    int error = 0;
+    struct share_gate *gate = gate_add(run->slots);
+    struct run_load load = load_of(to, clock_now_ns(run->clock), gate);
+    int error = gate ? 0 : -ENOMEM;
     run_actors_reap(run);
     unsigned first = run->actor_count;
     for (size_t i = 0; i < patterns_count && !error; i++)
@@ -303,9 +349,13 @@ static int slots_begin(struct run *run, unsigned first, unsigned end, uint64_t s
 {
     struct run_slots *slots = run->slots;
     struct run_slot *slot = &slots->list[first];
-    struct run_load load = load_of(slot, start_ns);
+    struct share_gate *gate = gate_add(slots);
+    struct run_load load = load_of(slot, start_ns, gate);
+    int error = gate ? 0 : -ENOMEM;
+    run_actors_reap(run);
     unsigned actors = run->actor_count;
-    int error = run_actors_of_load(run, &load);
+    if (!error)
+        error = run_actors_of_load(run, &load);
     if (error)
         return error;
     atomic_store(&slots->now, first);
@@ -333,6 +383,8 @@ static int slots_end(struct run *run)
     run_phase_end(run);
     run->slots->going = false;
     run_actors_free(run, 0);
+    if (!run->stuck) /* else a task may still stand in line */
+        gates_free(run->slots);
     return error;
 }
 

@@ -36,6 +36,8 @@ struct run_slots {
     bool going;
     uint64_t begun_ns, end_ns; /* of the present one; end: as planned */
     struct slot_meter *meter;
+    struct share_gate **gates; /* of the part at work: of its slots that had shares */
+    unsigned gate_count;
 };
 
 /* From the profile and the plan.  0 or -errno. */

@@ -242,6 +242,22 @@ void wait_list_add(struct wait_list *list, struct task *task)
     list->tail = task;
 }
 
+void wait_list_remove(struct wait_list *list, struct task *task)
+{
+    struct task *before = NULL;
+    if (atomic_load(&task->wait_list) != list)
+        return;
+    for (struct task *t = list->head; t != task; t = t->wait_next)
+        before = t;
+    if (before)
+        before->wait_next = task->wait_next;
+    else
+        list->head = task->wait_next;
+    if (list->tail == task)
+        list->tail = before;
+    atomic_store(&task->wait_list, NULL);
+}
+
 void wait_list_wake_all(struct wait_list *list)
 {
     struct task *task = list->head;

@@ -100,6 +100,8 @@ void task_wake(struct task *task);     /* any thread */
 /* Wake me at ns at the latest; the task then returns TASK_PARK. */
 void task_sleep_until(struct task *task, uint64_t ns);
 void wait_list_add(struct wait_list *list, struct task *task);
+/* No effect when it does not stand in this list. */
+void wait_list_remove(struct wait_list *list, struct task *task);
 void wait_list_wake_all(struct wait_list *list);
 /* The first of them; false if there is none. */
 bool wait_list_wake_one(struct wait_list *list);
