@@ -33,12 +33,14 @@ static bool leads(const struct report_slot *slot, const struct report_slot *lead
 static void name_leader(struct report *report, const struct report_slot *leader, unsigned rated)
 {
     struct axis *axis = &report->speed_result.axis;
-    char reason[AXIS_REASON_MAX];
+    char reason[AXIS_REASON_MAX], of[TEXT_MAX] = "";
     if (!leader->slot->name[0])
         return;
     snprintf(reason, sizeof reason, "%s", axis->reason);
-    axis_set(axis, axis->grade, "%.96s%s: %.380s", leader->slot->name,
-             rated > 1 ? ", the hardest of those judged" : "", reason);
+    if (rated > 1)
+        snprintf(of, sizeof of, " (the %s of %u judged)",
+                 axis->grade == GRADE_PASS ? "hardest" : "worst", rated);
+    axis_set(axis, axis->grade, "%.96s%s: %.380s", leader->slot->name, of, reason);
 }
 
 int report_speed_freeze(struct report *report)
