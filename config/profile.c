@@ -280,10 +280,12 @@ static int refuse_number(struct profile *profile, const char *section,
     return -EINVAL;
 }
 
+/* phase: "Phase1] [" where the setting stands in one, for messages. */
 static int find_plain_slot(struct profile *profile, const char *section, const char *key,
-                           struct opt_where where, struct slot *slot)
+                           const char *phase, struct opt_where where, struct slot *slot)
 {
     struct section_state *state = find_section(profile, section);
+    char label[2 * QUOTED_NAME_MAX];
 
     if (state == NULL) {
         unknown_section(profile, section, where);
@@ -292,7 +294,8 @@ static int find_plain_slot(struct profile *profile, const char *section, const c
     snprintf(slot->section, sizeof(slot->section), "%s", state->section->name);
     slot->opt = opt_find(state->section, key);
     if (slot->opt == NULL) {
-        unknown_key(profile, slot->section, state->section, key, where);
+        snprintf(label, sizeof(label), "%s%s", phase, state->section->name);
+        unknown_key(profile, label, state->section, key, where);
         return -ENOENT;
     }
     slot->settings = state->settings;
@@ -316,7 +319,9 @@ static int find_own_slot(struct profile *profile, struct phase_state *phase, con
         return -EINVAL;
     }
     struct slot other = {.opt = NULL};
-    int rc = find_plain_slot(profile, section, name, where, &other); /* complains by itself */
+    char phase_label[2 * QUOTED_NAME_MAX];
+    snprintf(phase_label, sizeof(phase_label), "%s] [", slot->section);
+    int rc = find_plain_slot(profile, section, name, phase_label, where, &other); /* complains */
     if (rc != 0) {
         return rc;
     }
@@ -399,7 +404,7 @@ static int find_slot(struct profile *profile, const char *section, const char *k
                                                          : &pass_section;
         return refuse_number(profile, section, numbered, where);
     }
-    return find_plain_slot(profile, section, key, where, slot);
+    return find_plain_slot(profile, section, key, "", where, slot);
 }
 
 /* The first few are named; profile_finish() tells the number of the others. */

@@ -44,7 +44,8 @@ void profile_shares_check(struct profile *profile, const struct profile *setting
                          "held to a share; set one of them to 0",
                          heading, state->section->name);
         }
-        sum += number_of(state, "UserCount") != 0 ? share : 0;
+        bool counted = opt_find(state->section, "UserCount") != NULL;
+        sum += !counted || number_of(state, "UserCount") != 0 ? share : 0;
     }
     if (sum != 0 && sum != SHARES_WHOLE) {
         profile_diag(profile, DIAG_WARNING, where,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "patterns/pattern.h"
+#include "patterns/users.h"
 
 #define PAGE   8192
 #define EXTENT (8 * PAGE)
@@ -20,6 +21,7 @@ struct tempdb_settings {
     int64_t sorts, sort_bytes, sort_memory_bytes, merge_ways;
     int64_t hashes, hash_bytes, hash_partitions;
     int64_t spill_bytes, outstanding, size_bytes;
+    int64_t share;
 };
 
 enum role { ROLE_SORT, ROLE_HASH };
@@ -118,6 +120,7 @@ static const struct opt tempdb_opts[] = {
      FIELD(size_bytes),
      .help = "Size of all data files of tempdb together where no [FileN] names them; 0 = a fifth "
              "of the data, or a quarter more than the users of tempdb need."},
+    USERS_SHARE_OPT(struct tempdb_settings),
 };
 
 #undef FIELD

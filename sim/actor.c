@@ -244,6 +244,25 @@ static enum task_result share_wait(struct actor *actor)
     return over ? TASK_DONE : op_begin(actor);
 }
 
+/* A spill is one long op, and its requests are written and read from memory of its own: it may wait
+ * for its share between two turns, while what is under way completes. */
+static bool turn_has_to_wait(struct actor *actor)
+{
+    bool spills = actor->op.kind == OP_SORT || actor->op.kind == OP_HASH;
+    struct wait_list *stands_in = atomic_load(&actor->task.wait_list);
+    if (!actor->share.gate || !actor->execute || !spills || actor->execute == share_wait)
+        return false;
+    if (stands_in && !share_is_waiting(&actor->share, &actor->task))
+        return false;
+    atomic_store(&actor->sleeping, true); /* before the look at the stop: run_stop() wakes us */
+    bool over = actor_is_over(actor);
+    if (!over && !share_may_begin(&actor->share, &actor->task))
+        return true;
+    atomic_store(&actor->sleeping, false);
+    share_forget(&actor->share, &actor->task);
+    return false;
+}
+
 /* Requests of this turn, and changes of pages, each of which is written some time. */
 struct turn {
     uint64_t submitted, updates;
@@ -305,6 +324,8 @@ static enum task_result turn_of(struct actor *actor)
 static enum task_result actor_step(struct task *task)
 {
     struct actor *actor = (struct actor *)task; /* first member */
+    if (turn_has_to_wait(actor))
+        return TASK_PARK;
     struct turn begin = turn_begin(actor);
     enum task_result result = turn_of(actor);
     if (actor->share.gate)

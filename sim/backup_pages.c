@@ -307,7 +307,7 @@ static bool pages_left(const struct backup *b)
 /* The phase is over, or the run: a backup is not carried on into the next one. */
 static bool must_end(const struct actor *actor)
 {
-    return run_stopping(actor->run) ||
+    return run_stopping(actor->run) || atomic_load(&((struct actor *)(uintptr_t)actor)->leaving) ||
            clock_now_ns(actor->run->clock) >= actor->run->phase_deadline_ns;
 }
 

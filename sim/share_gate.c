@@ -75,6 +75,12 @@ bool share_may_begin(struct share_user *user, struct task *task)
     return may;
 }
 
+bool share_is_waiting(const struct share_user *user, const struct task *task)
+{
+    return user->gate && atomic_load(&((struct task *)(uintptr_t)task)->wait_list) ==
+                             &user->gate->kinds[user->kind].waiting;
+}
+
 void share_forget(struct share_user *user, struct task *task)
 {
     struct share_gate *gate = user->gate;

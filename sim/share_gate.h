@@ -47,6 +47,8 @@ bool share_join(struct share_gate *gate, const void *key, uint64_t weight, struc
     __attribute__((warn_unused_result));
 /* False: the task stands in line and is woken. */
 bool share_may_begin(struct share_user *user, struct task *task);
+/* Does it stand in that line? */
+bool share_is_waiting(const struct share_user *user, const struct task *task);
 /* It waits no more, for whatever reason. */
 void share_forget(struct share_user *user, struct task *task);
 void share_issued(struct share_user *user, uint64_t requests);
