@@ -441,16 +441,16 @@ static const struct opt file_opts[] = {
      .max = "16777216",
      .unit = "MB",
      FIELD(increment_bytes),
-     .flags = OPT_LATER,
      .help =
-         "Step by which the file grows and shrinks. For a log file 0 means 64 MB: it grows when "
-         "no virtual log file is free, as far as MaxSize."},
+         "Step by which the file grows and shrinks. A data file keeps its size with 0; where it "
+         "is Shrinkable, MaxExtends steps are cut to its share of MaxMemoryMB. For a log file "
+         "0 means 64 MB: it grows when no virtual log file is free, as far as MaxSize."},
     {.name = "Shrinkable",
      .type = OPT_BOOL,
      .def = "FALSE",
      FIELD(shrinkable),
-     .flags = OPT_LATER,
-     .help = "The file may be shrunk while it is used."},
+     .help = "ShrinkUser may grow and shrink the file while it is used, between InitialSize and "
+             "MaxSize; needs an Increment."},
     {.name = "LogFile",
      .type = OPT_BOOL,
      .def = "FALSE",

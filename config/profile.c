@@ -51,21 +51,18 @@ static const struct opt_section *const tail_sections[] = {&sizes_section, &thres
 
 size_t profile_actor_section_count(const struct profile *profile)
 {
-    return profile->section_count - 1 - later_sections_count - TAIL_COUNT;
+    return profile->section_count - 1 - TAIL_COUNT;
 }
 
 struct profile *profile_create(const struct opt_section *const *sections, size_t count)
 {
     struct profile *profile = alloc_zeroed(1, sizeof(*profile));
 
-    profile->section_count = 1 + count + later_sections_count + TAIL_COUNT;
+    profile->section_count = 1 + count + TAIL_COUNT;
     profile->sections = alloc_zeroed(profile->section_count, sizeof(*profile->sections));
     section_init(&profile->sections[0], &config_section);
     for (size_t i = 0; i < count; i++) {
         section_init(&profile->sections[1 + i], sections[i]);
-    }
-    for (size_t i = 0; i < later_sections_count; i++) {
-        section_init(&profile->sections[1 + count + i], later_sections[i]);
     }
     for (size_t i = 0; i < TAIL_COUNT; i++) {
         section_init(&profile->sections[profile->section_count - TAIL_COUNT + i], tail_sections[i]);

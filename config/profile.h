@@ -141,9 +141,6 @@ struct preset;
 extern const struct opt_section config_section; /* [CONFIG] */
 extern const struct opt_section file_section;   /* [FileN] */
 extern const struct opt_section phase_section;  /* [PhaseN], without its Section.Key settings */
-/* Sections of actors that are declared but not built yet (ReadAheadUser, ...). */
-extern const struct opt_section *const later_sections[];
-extern const size_t later_sections_count;
 
 /* sections: the pattern sections (patterns/pattern.h: pattern_sections()). Never NULL on return. */
 struct profile *profile_create(const struct opt_section *const *sections, size_t count);

@@ -29,6 +29,7 @@ enum op_kind {
     OP_LAZY_WRITE,  /* one sweep of the lazy writer over the pool */
     OP_SORT,        /* a sort that spills to tempdb: runs are written, merged and read back */
     OP_HASH,        /* a hash join that spills: partitions are written and read back */
+    OP_RESIZE,      /* grow a database's data files, or shrink one file, by so many increments */
     OP_THINK,       /* sleep think_ns */
     OP_YIELD,       /* give the turn away once */
     OP_COMPUTE,     /* burn about compute_cycles CPU cycles */
@@ -73,6 +74,7 @@ struct op {
     struct op_spill spill;        /* OP_SORT, OP_HASH */
     bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
     bool log_only; /* OP_BACKUP */
+    int64_t increments; /* OP_RESIZE: below 0: shrink; of the file, or the database of the file */
     int64_t think_ns;
     bool snapshot;     /* OP_CHECKDB: of snapshots of the data files */
     bool on_disk;      /* OP_FRAME_CHECK: read it again instead */
@@ -83,8 +85,11 @@ struct op {
 
 struct pattern_file {
     uint32_t size_pages;
-    uint16_t database; /* index */
-    bool sparse;       /* has no pages but system pages: to be read, not to be changed */
+    uint16_t database;                                  /* index */
+    uint32_t initial_pages, max_pages, increment_pages; /* what a change of size goes by; increment
+                                                           0: it has one size */
+    bool shrinkable;
+    bool sparse; /* has no pages but system pages: to be read, not to be changed */
 };
 
 /* What a pattern may know of the world at this moment. */
@@ -149,6 +154,9 @@ struct pattern {
      * and the pattern asks for no pauses: the arrivals set the pace. */
     struct pattern_rate (*rate)(const void *settings);
     bool loads; /* uses OP_BULK */
+    /* Uses OP_RESIZE: most increments of one change of size.  NULL: it does not.  Its actors are
+     * there only when a file is shrinkable. */
+    int64_t (*resizes)(const void *settings);
     /* Most consecutive pages of one OP_READ_AHEAD, OP_BULK or chain; NULL: it has none of them. */
     int64_t (*pages_at_once)(const void *settings);
     /* Most requests of an OP_READ_AHEAD under way; NULL or 0: as its buffers allow. */

@@ -145,6 +145,8 @@ static enum task_result op_begin(struct actor *actor)
         return bulk_update_begin(actor);
     case OP_BACKUP:
         return backup_begin(actor);
+    case OP_RESIZE:
+        return size_change_begin(actor);
     case OP_CHECKPOINT:
         return checkpoint_begin(actor);
     case OP_CHECKDB:
@@ -432,6 +434,8 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         error = backup_create(actor, profile_section(profile, "BackupUser"), kind_index);
     if (!error && pattern->tempdb)
         error = tempdb_work_create(actor);
+    if (!error && pattern->resizes)
+        error = size_change_create(actor);
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     if (!error && pattern->checks)
@@ -453,6 +457,7 @@ void actor_free(struct actor *actor)
     actor->dbcc = NULL;
     tempdb_work_free(actor->tempdb);
     actor->tempdb = NULL;
+    size_change_free(actor);
     page_scan_free(&actor->scan);
     page_reader_free(&actor->reader);
     free(actor->audit.buffer);

@@ -62,6 +62,7 @@ struct page_audit {
 struct checkpoint;
 struct lazy_write;
 struct backup;
+struct size_change;
 struct frame_check;
 struct tempdb_work;
 
@@ -89,8 +90,9 @@ struct actor {
     struct page_scan scan; /* of patterns with pages_at_once */
     struct transaction transaction;
     struct page_audit audit;
-    struct bulk_update *bulk; /* of patterns that load */
-    struct dbcc_check *dbcc;  /* of patterns that read past the pool */
+    struct bulk_update *bulk;        /* of patterns that load */
+    struct dbcc_check *dbcc;         /* of patterns that read past the pool */
+    struct size_change *size_change; /* of patterns that resize */
     struct checkpoint *checkpoint;
     struct lazy_write *lazy;
     struct backup *backup; /* of patterns that back up */
@@ -131,6 +133,10 @@ enum task_result bulk_update_begin(struct actor *actor);
 enum task_result page_audit_begin(struct actor *actor);
 enum task_result dbcc_check_begin(struct actor *actor);
 enum task_result checkpoint_begin(struct actor *actor);
+/* size_change.c */
+enum task_result size_change_begin(struct actor *actor);
+int size_change_create(struct actor *actor) __attribute__((warn_unused_result));
+void size_change_free(struct actor *actor);
 int checkpoint_create(struct actor *actor) __attribute__((warn_unused_result));
 enum task_result lazy_write_begin(struct actor *actor);
 int lazy_write_create(struct actor *actor) __attribute__((warn_unused_result));

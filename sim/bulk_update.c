@@ -20,6 +20,10 @@
  *     completion would wake it there.
  *
  * After a failed write there is no commit: the checkpoint looks after the pages.
+ *
+ * Into new extents (struct bulk_load): the same, and their allocation is logged and made when the
+ * pages are on the device, just before the commit.  So a map on the disk never calls a page
+ * allocated that was not written, whenever the run is killed.
  */
 #include "sim/bulk_update.h"
 
@@ -38,6 +42,7 @@ static enum task_result format(struct actor *actor);
 static enum task_result log_run(struct actor *actor);
 static enum task_result send_pages(struct actor *actor);
 static enum task_result settle(struct actor *actor);
+static enum task_result allocate(struct actor *actor);
 static enum task_result commit(struct actor *actor);
 static enum task_result wait_commit(struct actor *actor);
 
@@ -51,6 +56,19 @@ static uint64_t key_of(const struct bulk_update *b, uint32_t page_no)
     return page_key(b->file->file.mark.file_uid, page_no);
 }
 
+/* What became of the extents. */
+static enum task_result load_end(struct actor *actor, enum extent_state state)
+{
+    struct bulk_load *load = &actor->bulk->load;
+    struct extent_run part = load->extents;
+    part.count = (actor->bulk->next - part.first * EXTENT_PAGES + EXTENT_PAGES - 1) / EXTENT_PAGES;
+    extents_set(&part, state);
+    part.first += part.count;
+    part.count = load->extents.count - part.count;
+    extents_set(&part, EXTENT_FREE);
+    return actor_go(actor, load->after);
+}
+
 /* Without a commit. */
 static enum task_result abandon(struct actor *actor)
 {
@@ -59,7 +77,7 @@ static enum task_result abandon(struct actor *actor)
     if (b->writing)
         return TASK_PARK;
     wal_end(wal_of(actor), &b->xact);
-    return TASK_DONE;
+    return b->fresh ? load_end(actor, EXTENT_FAILED) : TASK_DONE;
 }
 
 /* ---- begin ---- */
@@ -75,20 +93,18 @@ static enum task_result reserve(struct actor *actor)
 {
     struct bulk_update *b = actor->bulk;
     struct wal *wal = wal_of(actor);
-    unsigned records = actor->op.log_records;
-    assert(records > 0 && b->writing == 0);
-    uint64_t need = 2 * log_record_cost(LOG_MARK_BYTES, wal->sector_bytes) +
-                    records * log_record_cost(sizeof(struct log_page_change), wal->sector_bytes);
-    switch (wal_reserve_or_fail(wal, &b->xact, need, &actor->task)) {
+    assert(b->records > 0 && b->writing == 0);
+    switch (wal_reserve_or_fail(wal, &b->xact, b->need_bytes, &actor->task)) {
     case WAL_RESERVED:
         break;
     case WAL_RESERVE_FULL:
-        return log_full_begin(actor);
+        b->failed = -ENOSPC;
+        return b->fresh ? load_end(actor, EXTENT_FREE) : log_full_begin(actor);
     case WAL_RESERVE_WAIT:
         log_wait_count(actor, wal);
         return TASK_PARK;
     }
-    b->records_left = records;
+    b->records_left = b->records;
     b->begun = false;
     b->failed = 0;
     b->first_page = b->sent = b->settled = b->next;
@@ -122,7 +138,7 @@ static enum joined run_join(struct actor *actor, uint32_t page_no)
     struct pool *pool = &actor->run->pool;
     bool may_wait = b->run.count == 0 && b->writing == 0;
     struct frame *frame;
-    if (!page_may_be_used(b->file, page_no))
+    if (!b->fresh && !page_may_be_used(b->file, page_no))
         return LEFT_OUT;
     switch (pool_overwrite(pool, key_of(b, page_no), may_wait ? &actor->task : NULL, &frame)) {
     case POOL_QUARANTINED:
@@ -179,6 +195,16 @@ static uint32_t chunk_pages(const struct actor *actor)
     return cap > 1 ? cap : EXTENT_PAGES;
 }
 
+/* A new extent is formatted as a whole, and nobody waits for frames with frames in hand. */
+static enum task_result frames_short(struct actor *actor)
+{
+    run_cancel(actor);
+    relaxed_add(&actor->task.worker->stats.counters.frame_waits, 1);
+    if (actor->bulk->writing == 0)
+        pool_wait_for_frame(&actor->run->pool, &actor->task);
+    return TASK_PARK;
+}
+
 static enum task_result format(struct actor *actor)
 {
     struct bulk_update *b = actor->bulk;
@@ -190,6 +216,8 @@ static enum task_result format(struct actor *actor)
     if (b->next == b->end || b->records_left == 0 || b->next - b->sent >= chunk_pages(actor))
         return actor_go(actor, send_pages);
     run_claim(actor);
+    if (b->fresh && b->run.count && b->run.count < EXTENT_PAGES)
+        return frames_short(actor);
     if (b->run.count == 0)
         return b->next == b->end ? actor_go(actor, send_pages) : TASK_PARK;
     if (run_spans(actor))
@@ -199,52 +227,71 @@ static enum task_result format(struct actor *actor)
     return TASK_PARK;
 }
 
-static int run_append(struct actor *actor, struct lsn *lsn)
+static int begin_append(struct actor *actor, struct lsn *lsn)
 {
     struct bulk_update *b = actor->bulk;
-    if (!b->begun) {
-        int error = log_mark(wal_of(actor), &b->xact, LOG_OP_BEGIN_XACT, lsn, &actor->task);
-        if (error)
-            return error;
-        b->begun = true;
-    }
-    struct page_identity first = {.file_uid = b->file->file.mark.file_uid,
-                                  .incarnation = b->file->file.mark.incarnation,
-                                  .page_no = b->run.first_page,
-                                  .generation = b->run.generation};
-    return page_format_log(wal_of(actor), &b->xact, &first, b->run.count, lsn, &actor->task);
+    int error = 0;
+    if (!b->begun)
+        error = log_mark(wal_of(actor), &b->xact, LOG_OP_BEGIN_XACT, lsn, &actor->task);
+    b->begun = b->begun || !error;
+    return error;
 }
 
-static void run_fill(struct actor *actor, struct lsn lsn)
+static struct page_identity identity_of(const struct bulk_update *b, uint32_t page_no)
+{
+    const struct file_mark *mark = &b->file->file.mark;
+    return (struct page_identity){mark->file_uid, mark->incarnation, mark->file_id, page_no,
+                                  b->run.generation};
+}
+
+/* The first page of the run has its record. */
+static void page_fill_first(struct actor *actor, struct lsn lsn)
 {
     struct bulk_update *b = actor->bulk;
-    const struct file_mark *mark = &b->file->file.mark;
     uint16_t number = (uint16_t)actor->number;
-    for (unsigned i = 0; i < b->run.count; i++) {
-        uint32_t page_no = b->run.first_page + i;
-        struct page_identity identity = {mark->file_uid, mark->incarnation, mark->file_id, page_no,
-                                         b->run.generation};
-        page_fill(b->run.frames[i]->bytes, &actor->run->identity, &identity, number);
-        pool_overwrite_end(&actor->run->pool, b->run.frames[i], b->run.generation, lsn, number);
-        b->generations[page_no - b->first_page] = b->run.generation;
+    struct frame *frame = b->run.frames[0];
+    struct page_identity identity = identity_of(b, b->run.first_page);
+    page_fill(frame->bytes, &actor->run->identity, &identity, number);
+    pool_overwrite_end(&actor->run->pool, frame, b->run.generation, lsn, number);
+    b->generations[b->run.first_page - b->first_page] = b->run.generation;
+    b->run.first_page++;
+    b->run.count--;
+    memmove(&b->run.frames[0], &b->run.frames[1], b->run.count * sizeof b->run.frames[0]);
+}
+
+/* One record for all pages of the run, or (full log) one a page. */
+static int run_append(struct actor *actor)
+{
+    struct bulk_update *b = actor->bulk;
+    struct lsn lsn;
+    struct page_identity first = identity_of(b, b->run.first_page);
+    int error = begin_append(actor, &lsn);
+    if (!error && !b->load.full_log)
+        error = page_format_log(wal_of(actor), &b->xact, &first, b->run.count, &lsn, &actor->task);
+    while (!error && b->run.count) {
+        first = identity_of(b, b->run.first_page);
+        if (b->load.full_log)
+            error = page_change_log(wal_of(actor), &b->xact, &first, BULK_ROW_BYTES, &lsn,
+                                    &actor->task);
+        if (!error)
+            page_fill_first(actor, lsn);
     }
+    return error;
 }
 
 static enum task_result log_run(struct actor *actor)
 {
     struct bulk_update *b = actor->bulk;
-    struct lsn lsn;
-    int error = run_append(actor, &lsn);
+    int error = run_append(actor);
     if (error == -EAGAIN)
         return TASK_PARK;
     if (error) {
         run_cancel(actor);
         return abandon(actor);
     }
-    run_fill(actor, lsn);
-    b->next += b->run.count;
+    relaxed_add(&actor->task.worker->stats.counters.page_updates, b->run.first_page - b->next);
+    b->next = b->run.first_page;
     b->records_left--;
-    relaxed_add(&actor->task.worker->stats.counters.page_updates, b->run.count);
     actor->execute = format;
     return TASK_AGAIN;
 }
@@ -361,6 +408,46 @@ static enum task_result settle(struct actor *actor)
             return settle_page(actor);
         b->settled++;
     }
+    return actor_go(actor, b->fresh ? allocate : commit);
+}
+
+/* ---- new extents ---- */
+
+/* The changes that are under way, if any. */
+static int allocation_go_on(struct actor *actor)
+{
+    struct bulk_update *b = actor->bulk;
+    return b->allocation.page_count ? allocation_step(&b->allocation, &b->xact, &actor->task) : 0;
+}
+
+/* The next chunk of extents, then the one that is moved from; false: that was all. */
+static bool allocation_next(struct bulk_update *b)
+{
+    if (b->allocated < b->next) {
+        uint32_t extents = (b->next - b->allocated) / EXTENT_PAGES;
+        uint32_t count = extents < ALLOCATION_EXTENTS ? extents : ALLOCATION_EXTENTS;
+        allocation_plan_extents(&b->allocation, b->file, b->allocated, ALLOCATION_TAKE,
+                                (1u << count) - 1);
+        b->allocated += count * EXTENT_PAGES;
+        return true;
+    }
+    if (!b->load.moves || b->freed || b->next == b->first_page)
+        return false;
+    allocation_plan_extents(&b->allocation, b->file, b->load.from * EXTENT_PAGES, ALLOCATION_FREE,
+                            1);
+    b->freed = true;
+    return true;
+}
+
+static enum task_result allocate(struct actor *actor)
+{
+    struct bulk_update *b = actor->bulk;
+    actor->execute = allocate;
+    do {
+        int error = allocation_go_on(actor);
+        if (error)
+            return error == -EAGAIN ? TASK_PARK : abandon(actor);
+    } while (allocation_next(b));
     return actor_go(actor, commit);
 }
 
@@ -370,6 +457,8 @@ static enum task_result transaction_end(struct actor *actor)
 {
     struct bulk_update *b = actor->bulk;
     wal_end(wal_of(actor), &b->xact);
+    if (b->fresh)
+        return load_end(actor, EXTENT_USED);
     if (b->next == b->end || run_stopping(actor->run))
         return TASK_DONE;
     return actor_go(actor, reserve);
@@ -407,10 +496,11 @@ static enum task_result wait_commit(struct actor *actor)
 
 struct bulk_update *bulk_update_create(struct actor *actor, uint32_t pages_max)
 {
+    pages_max = (pages_max + EXTENT_PAGES - 1) / EXTENT_PAGES * EXTENT_PAGES;
     struct bulk_update *b = calloc(1, sizeof *b + pages_max * sizeof b->generations[0]);
     if (!b)
         return NULL;
-    b->pages_max = pages_max;
+    b->pages_max = pages_max; /* whole extents */
     b->gather_count = actor->run->settings->use_scatter_gather ? BULK_GATHERS : BULK_GATHERS_SINGLE;
     b->gathers = calloc(b->gather_count, sizeof *b->gathers);
     if (!b->gathers) {
@@ -436,6 +526,12 @@ enum task_result bulk_update_begin(struct actor *actor)
     struct bulk_update *b = actor->bulk;
     assert(b && actor->op.page_count <= b->pages_max); /* the pattern said that it loads in bulk */
     b->file = actor->run->files[actor->op.file];
+    b->fresh = false;
+    b->load = (struct bulk_load){0};
+    b->records = actor->op.log_records;
+    size_t sector_bytes = wal_of(actor)->sector_bytes;
+    b->need_bytes = 2 * log_record_cost(LOG_MARK_BYTES, sector_bytes) +
+                    b->records * log_record_cost(sizeof(struct log_page_change), sector_bytes);
     uint32_t size = b->file->file.size_pages;
     b->next = actor->op.first_page < size ? actor->op.first_page : size;
     b->end = actor->op.page_count < size - b->next ? b->next + actor->op.page_count : size;
@@ -448,4 +544,32 @@ enum task_result bulk_update_begin(struct actor *actor)
                                     .cached_only = true};
     page_scan_start(&actor->scan, &range);
     return actor_go(actor, scan_cached);
+}
+
+uint64_t bulk_load_need(uint32_t pages, bool full_log, bool moves, size_t sector_bytes)
+{
+    uint32_t extents = (pages + EXTENT_PAGES - 1) / EXTENT_PAGES;
+    uint32_t chunks = (extents + ALLOCATION_EXTENTS - 1) / ALLOCATION_EXTENTS + moves;
+    uint64_t formats =
+        full_log ? pages * page_change_cost(BULK_ROW_BYTES, sector_bytes)
+                 : extents * log_record_cost(sizeof(struct log_page_change), sector_bytes);
+    return 2 * log_record_cost(LOG_MARK_BYTES, sector_bytes) + formats +
+           chunks * allocation_changes_need(sector_bytes);
+}
+
+enum task_result bulk_load_begin(struct actor *actor, const struct bulk_load *load)
+{
+    struct bulk_update *b = actor->bulk;
+    uint32_t pages = load->extents.count * EXTENT_PAGES;
+    assert(b && pages > 0 && pages <= b->pages_max && (!load->moves || pages == EXTENT_PAGES));
+    b->file = load->extents.file;
+    b->fresh = true;
+    b->load = *load;
+    b->next = b->allocated = load->extents.first * EXTENT_PAGES;
+    b->end = b->next + pages;
+    b->allocation.page_count = 0;
+    b->freed = false;
+    b->records = load->extents.count;
+    b->need_bytes = bulk_load_need(pages, load->full_log, load->moves, wal_of(actor)->sector_bytes);
+    return actor_go(actor, reserve);
 }

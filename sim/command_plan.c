@@ -74,20 +74,6 @@ static void print_files(const struct plan *plan, FILE *out)
     }
 }
 
-/* Does the configuration say something of the section, other than that nobody is to run? */
-static bool asked_for(const struct profile *profile, const struct opt_section *section)
-{
-    char count[OPT_TEXT_MAX];
-    const struct opt *users = opt_find(section, "UserCount");
-    bool set = false;
-    for (size_t i = 0; i < section->count; i++)
-        set = set || profile_is_set(profile, section->name, section->opts[i].name);
-    if (!set || !users)
-        return set;
-    opt_get(users, profile_section(profile, section->name), count, sizeof count);
-    return strcmp(count, "0") != 0;
-}
-
 static void print_users(const struct run_setup *setup, FILE *out)
 {
     const char *before = "";
@@ -97,7 +83,7 @@ static void print_users(const struct run_setup *setup, FILE *out)
         if (!pattern->user_count || !pattern->section)
             continue;
         const void *settings = profile_section(setup->profile, pattern->section->name);
-        int64_t users = pattern->user_count(settings, setup->plan.workers);
+        int64_t users = plan_users(&setup->plan, pattern, settings);
         if (users == 0)
             continue;
         fprintf(out, "%s%s %" PRId64, before, pattern->name, users);
@@ -105,13 +91,6 @@ static void print_users(const struct run_setup *setup, FILE *out)
     }
     if (!before[0])
         fprintf(out, "none");
-    before = "; not simulated: ";
-    for (size_t i = 0; i < later_sections_count; i++) {
-        if (!asked_for(setup->profile, later_sections[i]))
-            continue;
-        fprintf(out, "%s%s", before, later_sections[i]->name);
-        before = ", ";
-    }
     fputc('\n', out);
 }
 

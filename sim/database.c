@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/database_extents.h"
+
 size_t syspage_count_of(uint32_t size_pages, bool primary)
 {
     size_t pfs = size_pages / PFS_INTERVAL_PAGES + 1;
@@ -23,7 +25,8 @@ int data_file_init(struct data_file *file, struct database *database, unsigned i
     pthread_mutex_init(&file->lock, NULL);
     file->syspage_capacity = syspage_count_of(file->capacity_pages, primary);
     file->syspages = calloc(file->syspage_capacity, sizeof *file->syspages);
-    return file->syspages ? 0 : -ENOMEM;
+    file->initial_pages = file->file.size_pages;
+    return file->syspages ? extent_map_init(file) : -ENOMEM;
 }
 
 void syspages_forget(struct data_file *file)
@@ -41,6 +44,7 @@ void data_file_free(struct data_file *file)
     if (file->database)
         pthread_mutex_destroy(&file->lock);
     free(file->syspages);
+    extent_map_free(file);
     file_close(&file->file);
 }
 
@@ -121,6 +125,40 @@ struct frame *syspage_frame(struct data_file *file, uint32_t page_no)
     struct frame *frame = page->frame;
     pthread_mutex_unlock(&file->lock);
     return frame;
+}
+
+/* Under the frame's lock.  What stands there is as it was built: a clean frame must be right. */
+static void retire_locked(struct pool *pool, struct frame *frame)
+{
+    frame_forget_change(pool, frame);
+    frame->write_failures = 0;
+    syspage_seal(frame->bytes, frame->lsn);
+}
+
+bool syspage_retire(struct data_file *file, uint32_t page_no, struct task *task)
+{
+    struct pool *pool = file->database->pool;
+    pthread_mutex_lock(&file->lock);
+    struct syspage *page = find_locked(file, page_no);
+    struct frame *frame = page ? page->frame : NULL;
+    pthread_mutex_unlock(&file->lock);
+    if (!frame)
+        return true;
+    pthread_mutex_t *lock = frame_lock(pool, frame);
+    pthread_mutex_lock(lock);
+    bool writing = frame->state == FRAME_WRITING;
+    if (writing)
+        wait_list_add(&frame->waiters, task);
+    else if (frame->state != FRAME_BAD)
+        retire_locked(pool, frame);
+    pthread_mutex_unlock(lock);
+    if (writing)
+        return false;
+    pthread_mutex_lock(&file->lock);
+    page = find_locked(file, page_no);
+    page->has_acked = page->has_issued = page->older_issued = false;
+    pthread_mutex_unlock(&file->lock);
+    return true;
 }
 
 void syspage_images_copy(struct data_file *file, uint32_t page_no, struct syspage_images *images)

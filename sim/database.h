@@ -28,6 +28,17 @@ struct file_users {
     _Atomic(struct task *) drainer; /* woken when an epoch is empty; NULL: nobody waits */
 };
 
+/* Extents of a data file beyond its initial size, which come and go: database_extents.h. */
+struct extent_map {
+    pthread_mutex_t lock;
+    uint32_t first;          /* extent number of states[0]: those below are used for ever */
+    uint32_t end;            /* those from here on are not given out */
+    uint32_t hint;           /* none below is free */
+    _Atomic uint32_t free;   /* below end */
+    _Atomic uint8_t *states; /* enum extent_state, up to the file's capacity */
+    int64_t credit;          /* proportional fill */
+};
+
 /* Who may change the sizes of a database's files: database_use.h. */
 struct size_rights {
     pthread_mutex_t lock;
@@ -64,7 +75,11 @@ struct data_file {
     /* What it may grow to: ledger, frames and tables are made for that.  Before data_file_init;
      * less than the size: it never grows. */
     uint32_t capacity_pages;
-    struct file_users users;  /* database_use.h */
+    struct file_users users; /* database_use.h */
+    struct extent_map extents;
+    uint64_t increment_bytes; /* step of its size; 0: it has one size for ever */
+    bool shrinkable;
+    uint32_t initial_pages;
     bool primary;             /* has the boot page */
     bool sparse;              /* pages are not allocated beforehand: sparse files, tempdb's */
     pthread_mutex_t lock;     /* of syspages and their images */
@@ -118,6 +133,9 @@ bool database_recovery_is_due(struct database *database, uint64_t now_ns);
 /* Frame of the system page, created (formatted in memory, CLEAN, generation 0) if it does not
  * exist. */
 struct frame *syspage_frame(struct data_file *file, uint32_t page_no);
+/* The file ends before the page now, whose extents are free: the frame stands for no page until it
+ * is changed again.  False: it is being written, and the task waits for that. */
+bool syspage_retire(struct data_file *file, uint32_t page_no, struct task *task);
 /* Copies of the images for judging a read. */
 struct syspage_images {
     bool has_acked, has_issued;

@@ -8,9 +8,9 @@
  * linkat, else O_EXCL), so that a kill during creation leaves nothing that looks foreign.
  *
  * Threads: everything here runs before the workers start or after they stopped, but for
- * target.size_bytes.  Errors: 0 or -errno, with a message for people in *message
- * (FILE_MESSAGE_MAX). With 0 the message is empty or a warning that belongs in the start echo (no
- * O_DIRECT here).
+ * target.size_bytes, size_pages, file_grow and file_cut (one task a file at a time).  Errors: 0 or
+ * -errno, with a message for people in *message (FILE_MESSAGE_MAX). With 0 the message is empty or
+ * a warning that belongs in the start echo (no O_DIRECT here).
  */
 #ifndef SIM_FILE_H
 #define SIM_FILE_H
@@ -77,6 +77,14 @@ int file_take_over(struct file *file, const struct file_open *how, const struct 
 int file_check_identity(const struct file *file, uint64_t *size_bytes_now)
     __attribute__((warn_unused_result));
 void file_close(struct file *file); /* zeroed file is fine */
+/* Give an open data file of ours another size, by one system call that may wait for the device:
+ * more with its space reserved, or (hole) with its size alone, for what is written afterwards;
+ * -errno
+ * (-EOPNOTSUPP: the file system cannot reserve), and then the size is as it was; or less.  Moves
+ * target.size_bytes, which is never above what the file has. */
+int file_grow(struct file *file, uint64_t size_bytes, bool hole)
+    __attribute__((warn_unused_result));
+int file_cut(struct file *file, uint64_t size_bytes) __attribute__((warn_unused_result));
 /* Remove a file that carries our mark, checked through the descriptor under its lock: 0, -ENOENT,
  * -EPERM (not ours: left alone), -EBUSY (in use), -ESTALE (of another run than run_id, which may be
  * NULL: of any) or another -errno. */

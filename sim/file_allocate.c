@@ -32,6 +32,41 @@ static int fail_allocate(int fd, int error, uint64_t size_bytes, const char *pat
                      path, (unsigned long long)size_bytes, strerror(-error), available, advice);
 }
 
+/* ---- while it is used ---- */
+
+int file_grow(struct file *file, uint64_t size_bytes, bool hole)
+{
+    uint64_t old_bytes = atomic_load(&file->target.size_bytes);
+    int r;
+    do {
+        r = hole ? ftruncate(file->target.fd, (off_t)size_bytes)
+                 : fallocate(file->target.fd, 0, (off_t)old_bytes, (off_t)(size_bytes - old_bytes));
+    } while (r < 0 && errno == EINTR);
+    if (r == 0) {
+        atomic_store(&file->target.size_bytes, size_bytes);
+        return 0;
+    }
+    r = -errno;
+    /* fallocate may have come half the way */
+    int undone = ftruncate(file->target.fd, (off_t)old_bytes);
+    return undone < 0 ? -errno : r;
+}
+
+int file_cut(struct file *file, uint64_t size_bytes)
+{
+    uint64_t old_bytes = atomic_exchange(&file->target.size_bytes, size_bytes);
+    int r;
+    do {
+        r = ftruncate(file->target.fd, (off_t)size_bytes);
+    } while (r < 0 && errno == EINTR);
+    r = r < 0 ? -errno : 0;
+    if (r < 0)
+        atomic_store(&file->target.size_bytes, old_bytes);
+    return r;
+}
+
+/* ---- at its creation ---- */
+
 static int reserve(int fd, uint64_t size_bytes)
 {
     int r;

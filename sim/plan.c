@@ -23,6 +23,7 @@
 #include "sim/affinity.h"
 #include "sim/allocation.h"
 #include "sim/exit_code.h"
+#include "sim/plan_growth.h"
 #include "sim/plan_tempdb.h"
 #include "sim/pool.h"
 #include "sim/wal_space.h"
@@ -203,7 +204,7 @@ static void largest_of(const struct planner *p, const struct profile *profile, s
         if (!pattern->log_need || !pattern->section)
             continue;
         const void *settings = profile_section(profile, pattern->section->name);
-        if (pattern->user_count && pattern->user_count(settings, p->plan->workers) == 0)
+        if (pattern->user_count && plan_users(p->plan, pattern, settings) == 0)
             continue;
         uint64_t payload, records;
         pattern->log_need(settings, &payload, &records);
@@ -304,8 +305,8 @@ static uint64_t users_in(const struct planner *p, const struct profile *profile)
     uint64_t users = 0;
     for (size_t i = 0; i < patterns_count; i++)
         if (patterns[i]->user_count && patterns[i]->section)
-            users += (uint64_t)patterns[i]->user_count(
-                profile_section(profile, patterns[i]->section->name), p->plan->workers);
+            users += (uint64_t)plan_users(p->plan, patterns[i],
+                                          profile_section(profile, patterns[i]->section->name));
     return users;
 }
 
@@ -368,7 +369,7 @@ static int plan_pool(struct planner *p)
 static void note_pages(struct planner *p, const struct pattern *pattern)
 {
     const void *settings = profile_section(p->profile, pattern->section->name);
-    uint64_t users = (uint64_t)pattern->user_count(settings, p->plan->workers);
+    uint64_t users = (uint64_t)plan_users(p->plan, pattern, settings);
     uint64_t pages = (uint64_t)pattern->pages_at_once(settings);
     uint64_t frames = p->plan->pool_bytes / PAGE_BYTES;
     uint64_t wanted = pages < POOL_SCAN_PAGES_MAX ? pages : POOL_SCAN_PAGES_MAX;
@@ -390,6 +391,16 @@ static void note_all_pages(struct planner *p)
     for (size_t i = 0; i < patterns_count; i++)
         if (patterns[i]->pages_at_once && patterns[i]->section)
             note_pages(p, patterns[i]);
+}
+
+/* ---- increments ---- */
+
+static int64_t steps_max(const struct planner *p)
+{
+    for (size_t i = 0; i < patterns_count; i++)
+        if (patterns[i]->resizes)
+            return patterns[i]->resizes(profile_section(p->profile, patterns[i]->section->name));
+    return 1;
 }
 
 /* ---- space ---- */
@@ -599,6 +610,8 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
         error = plan_pool(&p);
     if (!error && plan_backups(plan, profile))
         error = refuse(&p, -ENOMEM, EXIT_CODE_INCOMPLETE, "no memory for the list of backup files");
+    if (!error)
+        plan_growth(plan, steps_max(&p), &p.notes);
     if (!error)
         error = check_space(&p);
     if (!error)

@@ -12,6 +12,7 @@
 #define SIM_PLAN_H
 
 #include "config/profile.h"
+#include "patterns/pattern.h"
 #include "sim/file.h"
 
 #define PLAN_MESSAGE_MAX    1024
@@ -119,6 +120,9 @@ struct plan {
     char notes[PLAN_NOTES_MAX][PLAN_NOTE_MAX];
     unsigned note_count;
 };
+
+/* How many actors of a pattern there are: who resizes, only where a file is shrinkable. */
+int64_t plan_users(const struct plan *plan, const struct pattern *pattern, const void *settings);
 
 /* profile: finished.  The exit code that a failed plan means (enum exit_code) in *exit_code.
  * plan_free() in any case. */

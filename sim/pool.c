@@ -510,6 +510,29 @@ void pool_give_back(struct pool *pool, struct frame *frame)
     free_list_return(pool, frame);
 }
 
+bool pool_discard(struct pool *pool, uint64_t key, struct task *task, bool *waits)
+{
+    pthread_mutex_t *lock = pool_lock_key(pool, key);
+    pthread_mutex_lock(lock);
+    struct frame *frame = pool_find_locked(pool, key);
+    bool busy = frame && (frame->state == FRAME_WRITING || frame->state == FRAME_READING ||
+                          frame->state == FRAME_FORMATTING);
+    bool gone = frame && !busy && frame->pins == 0;
+    *waits = busy;
+    if (busy)
+        wait_list_add(&frame->waiters, task);
+    if (gone) {
+        assert(!frame->system);
+        frame_forget_change(pool, frame);
+        hash_remove(pool, frame);
+        wait_list_wake_all(&frame->waiters);
+    }
+    pthread_mutex_unlock(lock);
+    if (gone)
+        free_list_return(pool, frame);
+    return gone || !frame;
+}
+
 bool pool_contains(struct pool *pool, uint64_t key)
 {
     pthread_mutex_t *lock = pool_lock_key(pool, key);
@@ -675,6 +698,15 @@ void frame_mark_dirty(struct pool *pool, struct frame *frame, struct lsn lsn)
     }
     frame->lsn = lsn;
     frame_assert_state(frame);
+}
+
+void frame_forget_change(struct pool *pool, struct frame *frame)
+{
+    if (frame->state != FRAME_DIRTY)
+        return;
+    atomic_fetch_sub(&pool->dirty_count, 1);
+    list_leave(pool, frame);
+    frame->state = FRAME_CLEAN;
 }
 
 void frame_begin_write(struct pool *pool, struct frame *frame)

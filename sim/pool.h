@@ -10,7 +10,8 @@
  *
  * Invariants (frame_assert_state, called by every mutator):
  *  1. Frame bytes do not change while WRITING, and nobody reads them while READING or FORMATTING.
- *  2. The only edges into CLEAN are a read that was verified and a write that was acknowledged.
+ *  2. The only edges into CLEAN are a read that was verified and a write that was acknowledged; and
+ * for a page that is of nobody any more, frame_forget_change.
  *  3. Only CLEAN and BAD frames without pins are evicted; system frames never are.
  *  4. generation, lsn and bytes change together, under the partition lock; or while FORMATTING.
  *
@@ -146,6 +147,10 @@ void pool_overwrite_cancel(struct pool *pool, struct frame *frame);
 /* For a page whose image is made, not read: as POOL_MISS.  NULL, and nobody waits, when the page is
  * there or no frame is free. */
 struct frame *pool_take(struct pool *pool, uint64_t key);
+/* The page is of nobody any more, and nobody asks for it: its frame becomes free, whatever it
+ * holds. False: it is being written or read, or pinned for a moment; look again (task waits for the
+ * end of a write or read, *waits says so). */
+bool pool_discard(struct pool *pool, uint64_t key, struct task *task, bool *waits);
 /* Present and usable right now?  Not pinned: only a hint. */
 bool pool_contains(struct pool *pool, uint64_t key);
 /* The read of a MISS ended: CLEAN with generation and lsn from the page, or gone again (not right).
@@ -208,6 +213,8 @@ pthread_mutex_t *frame_lock(struct pool *pool, const struct frame *frame);
 struct frame *pool_find_locked(struct pool *pool, uint64_t key);
 pthread_mutex_t *pool_lock_key(struct pool *pool, uint64_t key);
 void frame_mark_dirty(struct pool *pool, struct frame *frame, struct lsn lsn);
+/* Nobody needs the change of a page that is of nobody: CLEAN without a write. */
+void frame_forget_change(struct pool *pool, struct frame *frame);
 void frame_begin_write(struct pool *pool, struct frame *frame);
 /* ok: CLEAN; else DIRTY again, or BAD after POOL_WRITE_FAILURES_MAX.  Wakes the waiters. */
 void frame_end_write(struct pool *pool, struct frame *frame, bool ok);

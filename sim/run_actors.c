@@ -136,7 +136,7 @@ int run_actors_of_pattern(struct run *run, const struct run_load *load,
                           const struct pattern *pattern)
 {
     struct arrivals *arrivals = NULL;
-    int64_t count = pattern->user_count(settings_of(load->profile, pattern), run->worker_count);
+    int64_t count = plan_users(run->config.plan, pattern, settings_of(load->profile, pattern));
     int64_t share = run_pattern_share(load->profile, pattern);
     int error = count ? arrivals_make(run, load, pattern, &arrivals) : 0;
     for (int64_t i = 0; i < count && !error; i++) {

@@ -391,6 +391,8 @@ static int file_make(struct run *run, unsigned index)
     file->target.forced_flush = run->settings->forced_flush;
     if (!planned->is_log) {
         data->sparse = planned->sparse || planned->tempdb;
+        data->increment_bytes = planned->increment_bytes;
+        data->shrinkable = planned->shrinkable;
         data->capacity_pages = (uint32_t)(plan_file_capacity(planned) / PAGE_BYTES);
         run->files[run->file_count++] = data;
         run->user_file_count += !planned->tempdb;
@@ -569,6 +571,10 @@ static int files_make(struct run *run)
         run->pattern_files[i] = (struct pattern_file){
             .size_pages = run->files[i]->file.size_pages,
             .sparse = run->files[i]->sparse,
+            .initial_pages = run->files[i]->initial_pages,
+            .max_pages = run->files[i]->capacity_pages,
+            .increment_pages = (uint32_t)(run->files[i]->increment_bytes / PAGE_BYTES),
+            .shrinkable = run->files[i]->shrinkable,
             .database = (uint16_t)run->files[i]->database->index,
         };
     }

@@ -84,6 +84,9 @@ bool bitmap_get(const void *map_page, uint32_t extent_no);
 void boot_set_checkpoint(void *boot_page, struct lsn lsn);
 struct lsn boot_get_checkpoint(const void *boot_page);
 
+/* The file of an own file header has another size now; its smallest one stays what it was. */
+void file_header_set_size(void *page0, uint32_t size_pages);
+
 /* Set m_lsn and protect. */
 void syspage_seal(void *page, struct lsn lsn);
 /* Own page number, file id, type and checksum right?  (SYSPAGE_RESERVED: all zero?) */

@@ -197,6 +197,19 @@ static bool row_column(const struct row_reader *r, unsigned column, void *value,
     return true;
 }
 
+void file_header_set_size(void *page0, uint32_t size_pages)
+{
+    uint8_t *page = page0;
+    struct row_reader r;
+    bool opened = row_open(&r, page);
+    uint32_t old;
+
+    assert(opened && row_column(&r, COLUMN_SIZE, &old, sizeof(old)));
+    size_t end = (size_t)get_u16(page, r.ends + (size_t)2 * COLUMN_SIZE) & COLUMN_LENGTH_MASK;
+    memcpy(page + r.row + end - sizeof(size_pages), &size_pages, sizeof(size_pages));
+    file_mark_set_size(page, size_pages);
+}
+
 static bool sector_size_sane(uint32_t sector_bytes)
 {
     return sector_bytes >= SECTOR_BYTES_MIN && sector_bytes <= SECTOR_BYTES_MAX &&

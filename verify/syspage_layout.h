@@ -10,6 +10,8 @@
 
 /* Write the mark as the second row of a file header page. */
 void file_mark_build(void *page0, const struct file_mark *mark);
+/* In an own page 0 that has its mark. */
+void file_mark_set_size(void *page0, uint32_t size_pages);
 /* Does the protection that m_flagBits names hold?  An unprotected page passes. */
 bool file_header_sound(const void *page0);
 

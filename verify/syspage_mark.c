@@ -87,6 +87,17 @@ void file_mark_build(void *page0, const struct file_mark *mark)
     memcpy(at, &row, sizeof(row));
 }
 
+void file_mark_set_size(void *page0, uint32_t size_pages)
+{
+    struct mark_row row;
+    uint8_t *at = (uint8_t *)page0 + MARK_ROW_OFFSET;
+
+    memcpy(&row, at, sizeof(row));
+    row.size_pages = size_pages;
+    row.xxh3 = row_hash(&row);
+    memcpy(at, &row, sizeof(row));
+}
+
 enum mark_state { MARK_ABSENT, MARK_DAMAGED, MARK_WHOLE };
 
 static enum mark_state mark_state(const struct mark_row *row)

@@ -583,9 +583,6 @@ static void every_table_that_ships_is_sound(void **state)
     sections[count++] = &config_section;
     sections[count++] = &file_section;
     sections[count++] = &sample_section;
-    for (size_t i = 0; i < later_sections_count; i++) {
-        sections[count++] = later_sections[i];
-    }
     for (size_t i = 0; i < count; i++) {
         if (opt_section_check(sections[i], text) != 0) {
             fail_msg("[%s] %s", sections[i]->name, text);
@@ -649,9 +646,6 @@ static void actors_have_the_documented_defaults(void **state)
     const struct opt_section *sections[64];
     size_t count = pattern_sections(sections, 32);
 
-    for (size_t i = 0; i < later_sections_count; i++) {
-        sections[count++] = later_sections[i];
-    }
     for (size_t i = 0; i < COUNT(documented); i++) {
         const struct opt *opt = NULL;
         for (size_t s = 0; s < count; s++) {

@@ -465,20 +465,11 @@ static void one_warning_names_all_that_is_set_without_effect(void **state)
     assert_int_equal(profile_set(profile, "CONFIG", "VerifyBeforeOverwrite", "1", line(1)), 0);
     assert_int_equal(profile_set(profile, "CONFIG", "TestCycles", "1", line(2)), 0);
     assert_int_equal(profile_set(profile, "CONFIG", "LogReadBack", "3", line(3)), 0);
-    assert_int_equal(profile_set(profile, "ShrinkUser", "MinExtends", "1", line(4)), 0);
-    assert_int_equal(profile_set(profile, "ShrinkUser", "MaxExtends", "1", line(5)), 0);
-    assert_int_equal(profile_set(profile, "File1", "FileName", "a", line(6)), 0);
-    assert_int_equal(profile_set(profile, "File1", "InitialSize", "1", line(6)), 0);
-    assert_int_equal(profile_set(profile, "File1", "Shrinkable", "TRUE", line(7)), 0);
-    assert_int_equal(profile_set(profile, "File2", "FileName", "b", line(8)), 0);
-    assert_int_equal(profile_set(profile, "File2", "InitialSize", "1", line(8)), 0);
-    assert_int_equal(profile_set(profile, "File2", "Increment", "1", line(9)), 0);
     assert_int_equal(profile_finish(profile), 0);
     assert_int_equal(profile_diag_count(profile), 1);
     assert_string_equal(printed(profile, 0),
                         "run.ini: warning: accepted, but without effect in this version: [CONFIG] "
-                        "VerifyBeforeOverwrite; [ShrinkUser]; [FileN] Increment, "
-                        "Shrinkable");
+                        "VerifyBeforeOverwrite");
 }
 
 static void the_warning_of_everything_without_effect_fits(void **state)
@@ -495,14 +486,9 @@ static void the_warning_of_everything_without_effect_fits(void **state)
                 profile_set(profile, section->name, section->opts[k].name, value, line(1)), 0);
         }
     }
-    assert_int_equal(profile_set(profile, "File1", "FileName", "a", line(1)), 0);
-    assert_int_equal(profile_set(profile, "File1", "InitialSize", "1", line(1)), 0);
-    assert_int_equal(profile_set(profile, "File1", "Increment", "1", line(1)), 0);
-    assert_int_equal(profile_set(profile, "File1", "Shrinkable", "1", line(1)), 0);
     assert_int_equal(profile_finish(profile), 0);
     const char *text = printed(profile, 0);
-    static const char *const named[] = {"VerifyBeforeOverwrite", "[ShrinkUser]",
-                                        "[FileN] Increment, Shrinkable"};
+    static const char *const named[] = {"VerifyBeforeOverwrite"};
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         assert_non_null(strstr(text, named[i]));
     }
@@ -649,12 +635,10 @@ static void the_dump_marks_what_is_set_without_effect(void **state)
     struct profile *profile = *state;
 
     assert_int_equal(profile_set(profile, "CONFIG", "VerifyBeforeOverwrite", "TRUE", line(1)), 0);
-    assert_int_equal(profile_set(profile, "ShrinkUser", "MaxExtends", "3", line(1)), 0);
     assert_int_equal(profile_finish(profile), 0);
     char *text = dumped(profile);
     assert_non_null(strstr(text, "\n; no effect in this version:\nVerifyBeforeOverwrite=TRUE\n"));
-    assert_non_null(strstr(text, "\n; no effect in this version:\nMaxExtends=3\n"));
-    assert_non_null(strstr(text, "\n;MinExtends=1\n")); /* nobody set it */
+    assert_non_null(strstr(text, "\n;StopOnError=")); /* nobody set it */
     free(text);
 }
 
