@@ -77,7 +77,8 @@ grep -q 'line 19 .*RatePerSecond = 80' "$WORK/out" || fail "config --explain"
 sed 's/^RandomUser\..*/CONFIG.MaxMemoryMB=64/' day.ini >wrong.ini
 refused wrong.ini:19 '[Phase2] CONFIG.MaxMemoryMB: cannot change' -- run wrong.ini "${RUN[@]}"
 refused '[Phase7] Duration is missing' -- run day.ini "${RUN[@]}" --set Phase7.Name=x
-refused '[Phase1] [RandomUser] UserCuont: unknown key' -- run day.ini "${RUN[@]}" --set Phase1.RandomUser.UserCuont=3 --strict
+refused '[Phase1] [RandomUser] UserCuont: unknown key' -- run day.ini "${RUN[@]}" \
+    --set Phase1.RandomUser.UserCuont=3 --strict
 refused 'Load: a step is no percentage' -- run "${RUN[@]}" --rated 30 --load 40%,much
 
 # Steps of the rated phase.
