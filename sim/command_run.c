@@ -487,6 +487,11 @@ static int session_run_passes(struct session *s)
                         "its Options (pagestorm config --preset signoff > my.ini)\n");
         return EXIT_CODE_USAGE;
     }
+    if (s->setup.options.reuse_dir) {
+        fprintf(stderr, "error: --reuse takes over what one run left, and each [PassN] is a run: "
+                        "name it in the Options of a pass\n");
+        return EXIT_CODE_USAGE;
+    }
     passes_print(&s->setup, stdout);
     if (s->setup.options.dry_run)
         return EXIT_CODE_OK;

@@ -165,6 +165,12 @@ static int check(const struct reuse *reuse, const struct plan *plan,
                       "taken over. Leave BackupUser and the snapshot of DbccUser out, or run "
                       "without --reuse.",
                       reuse->directory);
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (plan->files[i].tempdb)
+            return refuse(message, -EINVAL,
+                          "--reuse %s: tempdb is made anew at each start, so a run with tempdb "
+                          "files cannot take others over. Leave it out, or run without --reuse.",
+                          reuse->directory);
     if (header->compressible != settings->compressibility)
         return refuse(message, -EINVAL,
                       "--reuse %s: Compressibility was %u there and is %" PRId64 " here. Set it as "

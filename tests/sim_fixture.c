@@ -118,12 +118,36 @@ static void device_make(struct sim *sim)
     assert(!error);
 }
 
+/* What each session has of its own. */
+static void machine_make(struct sim *sim)
+{
+    if (!sim->options.real_clock)
+        device_make(sim);
+    if (!sim->options.with_faults)
+        return;
+    sim->faults = malloc(sizeof *sim->faults);
+    assert(sim->faults);
+    fault_config_init(sim->faults, sim->device ? &engine_mem : real_engine(sim), sim->device);
+}
+
+static void machine_drop(struct sim *sim)
+{
+    if (sim->faults) {
+        fault_config_clear(sim->faults);
+        free(sim->faults);
+    }
+    sim->faults = NULL;
+    mem_device_free(sim->device);
+    sim->device = NULL;
+}
+
 void sim_begin(struct sim *sim, const struct sim_options *options)
 {
     memset(sim, 0, sizeof *sim);
     sim->options = *options;
     defaults(&sim->options);
     folder_make(sim);
+    snprintf(sim->out, sizeof sim->out, "%s", sim->folder);
     profile_make(sim);
     sim->plan.database_count = sim->options.databases;
     sim->plan.pool_bytes = sim->options.pool_bytes;
@@ -136,13 +160,22 @@ void sim_begin(struct sim *sim, const struct sim_options *options)
     assert(!error);
     int planned = plan_backups(&sim->plan, sim->profile);
     assert(!planned);
-    if (!sim->options.real_clock)
-        device_make(sim);
-    if (sim->options.with_faults) {
-        sim->faults = malloc(sizeof *sim->faults);
-        assert(sim->faults);
-        fault_config_init(sim->faults, sim->device ? &engine_mem : real_engine(sim), sim->device);
-    }
+    machine_make(sim);
+}
+
+int sim_take_over(struct sim *sim, const char *name, char message[PLAN_MESSAGE_MAX])
+{
+    char before[SIM_PATH_MAX], evidence[2 * SIM_PATH_MAX];
+    sim_close(sim);
+    reuse_close(&sim->reuse);
+    machine_drop(sim);
+    machine_make(sim);
+    snprintf(before, sizeof before, "%s", sim->out);
+    sim_path(sim, name, sim->out);
+    snprintf(evidence, sizeof evidence, "%s/evidence", sim->out);
+    int error = mkdir(sim->out, FOLDER_MODE) || mkdir(evidence, FOLDER_MODE);
+    assert(!error);
+    return reuse_open(&sim->reuse, before, &sim->plan, profile_config(sim->profile), message);
 }
 
 void sim_create(struct sim *sim)
@@ -150,7 +183,8 @@ void sim_create(struct sim *sim)
     struct run_config config = {
         .profile = sim->profile,
         .plan = &sim->plan,
-        .out_dir = sim->folder,
+        .out_dir = sim->out,
+        .reuse = sim->reuse.ledger ? &sim->reuse : NULL,
         .engine = sim->faults   ? &engine_fault
                   : sim->device ? &engine_mem
                                 : real_engine(sim),
@@ -207,11 +241,8 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 void sim_end(struct sim *sim)
 {
     sim_close(sim);
-    if (sim->faults) {
-        fault_config_clear(sim->faults);
-        free(sim->faults);
-    }
-    mem_device_free(sim->device);
+    machine_drop(sim);
+    reuse_close(&sim->reuse);
     profile_free(sim->profile);
     for (unsigned i = 0; i < sim->plan.file_count; i++)
         free((void *)(uintptr_t)sim->plan.files[i].path);

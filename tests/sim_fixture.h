@@ -41,6 +41,8 @@ struct sim_options {
 struct sim {
     struct sim_options options;
     char folder[SIM_PATH_MAX];
+    char out[SIM_PATH_MAX]; /* result folder: the same, but in a later session */
+    struct reuse reuse;     /* of a later session */
     struct profile *profile;
     struct plan plan;
     struct clock clock;
@@ -60,6 +62,10 @@ void sim_create(struct sim *sim);
 void sim_run(struct sim *sim);
 /* Path of a file of the run ("data1.mdx", "log1.ldx", "ledger"). */
 void sim_path(const struct sim *sim, const char *name, char out[SIM_PATH_MAX]);
+/* A later session over the files of the one that ended (--reuse): the run is taken apart, clock,
+ * device and faults are new, the result folder is "<name>" in the folder.  sim_create or sim_run is
+ * next.  0 or -errno of reuse_open, with its message. */
+int sim_take_over(struct sim *sim, const char *name, char message[PLAN_MESSAGE_MAX]);
 /* Take the run apart; the folder stays until sim_end. */
 void sim_close(struct sim *sim);
 void sim_end(struct sim *sim);

@@ -308,7 +308,7 @@ static const struct damage damages[] = {
     {72, 1025, 4, "impossible number of files"},
     {72, 1024, 4, "the file table does not fit into the file"},
     {76, 10001, 2, "compressible share above 100 %"},
-    {78, 3, 2, "unknown phase"},
+    {78, 4, 2, "unknown phase"},
     {72, 2, 4, "file size is not what the table makes it"},
     {ROW(0), 2, 2, "file uid is not its place in the table"},
     {ROW(1), 1, 2, "file uid is not its place in the table"},
