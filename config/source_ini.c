@@ -185,11 +185,38 @@ static void read_line(struct ini_reader *reader, char *text, unsigned line, bool
     }
 }
 
+/* Lines that say something, when there are several and none of them is [Section] or Key=Value; else
+ * 0. */
+static unsigned foreign_lines(const char *text)
+{
+    unsigned count = 0;
+
+    while (*text != '\0') {
+        text += strspn(text, " \t\f\v");
+        size_t length = strcspn(text, "\r\n");
+        if (*text == '[' || memchr(text, '=', length) != NULL) {
+            return 0;
+        }
+        count += length > 0 && *text != ';' && *text != '#';
+        text += length;
+        text += strspn(text, "\r\n");
+    }
+    return count > 1 ? count : 0;
+}
+
 static void read_lines(struct ini_reader *reader, char *text)
 {
     bool heading = false;
-    unsigned line = 1;
+    unsigned line = 1, foreign = foreign_lines(text);
 
+    if (foreign > 0) {
+        char message[OPT_TEXT_MAX];
+        snprintf(message, sizeof(message),
+                 "this is no configuration: none of its %u lines is [Section] or Key=Value",
+                 foreign);
+        reader_error(reader, 0, -EINVAL, message);
+        return;
+    }
     while (*text != '\0') {
         size_t length = strcspn(text, "\r\n");
         size_t end = text[length] == '\r' && text[length + 1] == '\n' ? 2 : text[length] != '\0';

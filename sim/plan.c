@@ -418,6 +418,15 @@ static int check_volume(struct planner *p, const struct volume *volume)
     uint64_t usable = available > reserve ? available - reserve : 0;
     if (volume->wanted_bytes <= usable)
         return 0;
+    if (volume->space.total_bytes == 0) {
+        char *here = path_directory_of(volume->first);
+        int refused = refuse(p, -EINVAL, EXIT_CODE_USAGE,
+                             "%.300s: a file system without any space (as /proc is): no place for "
+                             "files; name a directory on the storage that is to be tested",
+                             here);
+        free(here);
+        return refused;
+    }
     /* Reserve=0 would mean the default rule. */
     bool lower_helps = volume->wanted_bytes + (uint64_t)UNITS_MIB <= available;
     char *directory = path_directory_of(volume->first);

@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/alloc.h"
 #include "sim/affinity.h"
 #include "sim/plan.h"
 
-#define TEXT_BYTES     65536
+#define TEXT_BYTES     65536 /* of a file of /proc: not on the stack, which may be small */
+#define NUMBER_BYTES   64
 #define STAT_BLOCK     512u                /* unit of st_blocks */
 #define NO_LIMIT_BYTES ((uint64_t)1 << 60) /* cgroup v1 writes about 2^63 for "no limit" */
 #define SELF_CGROUP    "/proc/self/cgroup"
@@ -50,20 +52,22 @@ static bool number_after(const char *text, const char *word, uint64_t *out)
 static uint64_t limit_of(const char *root, const char *folder, const char *max_name,
                          const char *now_name, const char *cache_key)
 {
-    char path[4096], text[TEXT_BYTES];
+    char path[4096], number[NUMBER_BYTES];
     uint64_t limit = 0, now = 0, cache = 0;
     snprintf(path, sizeof path, "%s/%s", folder, max_name);
-    read_text(root, path, text, sizeof text);
-    if (sscanf(text, "%" SCNu64, &limit) != 1 || limit >= NO_LIMIT_BYTES)
+    read_text(root, path, number, sizeof number);
+    if (sscanf(number, "%" SCNu64, &limit) != 1 || limit >= NO_LIMIT_BYTES)
         return UINT64_MAX; /* "max", or no such file */
     snprintf(path, sizeof path, "%s/%s", folder, now_name);
-    read_text(root, path, text, sizeof text);
-    if (sscanf(text, "%" SCNu64, &now) != 1)
+    read_text(root, path, number, sizeof number);
+    if (sscanf(number, "%" SCNu64, &now) != 1)
         now = 0;
+    char *text = alloc_zeroed(1, TEXT_BYTES);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
-    read_text(root, path, text, sizeof text);
+    read_text(root, path, text, TEXT_BYTES);
     if (!number_after(text, cache_key, &cache) || cache > now)
         cache = 0;
+    free(text);
     now -= cache;
     return limit > now ? limit - now : 0;
 }
@@ -101,9 +105,9 @@ static bool has_controller(const char *controllers, const char *end, const char 
 
 static uint64_t cgroup_limit(const char *root)
 {
-    char text[TEXT_BYTES];
+    char *text = alloc_zeroed(1, TEXT_BYTES);
     uint64_t least = UINT64_MAX;
-    read_text(root, SELF_CGROUP, text, sizeof text);
+    read_text(root, SELF_CGROUP, text, TEXT_BYTES);
     for (char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         next += *next == '\n';
@@ -122,15 +126,17 @@ static uint64_t cgroup_limit(const char *root)
                                 "memory.usage_in_bytes", "total_inactive_file");
         least = limit < least ? limit : least;
     }
+    free(text);
     return least;
 }
 
 uint64_t plan_memory_available(const char *root)
 {
-    char text[TEXT_BYTES];
+    char *text = alloc_zeroed(1, TEXT_BYTES);
     uint64_t kib = 0;
-    read_text(root, MEMINFO, text, sizeof text);
+    read_text(root, MEMINFO, text, TEXT_BYTES);
     uint64_t available = number_after(text, "MemAvailable:", &kib) ? kib * 1024 : UINT64_MAX;
+    free(text);
     uint64_t limit = cgroup_limit(root);
     uint64_t least = limit < available ? limit : available;
     return least == UINT64_MAX ? 0 : least;

@@ -181,6 +181,7 @@ static void hash_insert(struct pool *pool, struct frame *frame, uint64_t key)
 static void hash_remove(struct pool *pool, struct frame *frame)
 {
     struct frame **link = bucket_of(pool, atomic_load(&frame->key));
+    assert(!frame->dirty.listed);
     while (*link != frame)
         link = &(*link)->hash_next;
     *link = frame->hash_next;

@@ -36,7 +36,10 @@ static void stream_figures(struct report_stream *out)
 void report_stream_of(const struct stream_stats *stats, enum stream stream, double seconds,
                       struct report_stream *out)
 {
-    *out = (struct report_stream){.stream = stream, .seconds = seconds, .stats = *stats};
+    memset(out, 0, sizeof *out); /* tens of KiB: not by a compound literal on the stack */
+    out->stream = stream;
+    out->seconds = seconds;
+    out->stats = *stats;
     stream_figures(out);
 }
 

@@ -531,7 +531,7 @@ static int database_make(struct run *run, struct database *database)
     error = run_log_prepare(run, database);
     uint64_t now_ns = clock_now_ns(run->clock);
     atomic_store(&database->last_checkpoint_ns, now_ns);
-    if (error || settings->target_recovery_ns == 0)
+    if (error || settings->target_recovery_ns == 0 || database->tempdb) /* it is not recovered */
         return error;
     return database_target_recovery(database, (uint64_t)settings->target_recovery_ns, now_ns);
 }

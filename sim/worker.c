@@ -13,6 +13,8 @@
 
 #include "sim/affinity.h"
 
+#define WORKER_STACK_BYTES (1u << 20) /* whatever the shell's limit is (ulimit -s) */
+
 enum task_state { TASK_PARKED, TASK_QUEUED, TASK_RUNNING, TASK_NOTIFIED };
 
 /* The thread that may touch the run queue.  Under a virtual clock and during set-up that is the one
@@ -382,7 +384,12 @@ int worker_start(struct worker *worker)
 {
     atomic_store(&worker->stop, false);
     atomic_store(&worker->owner, 0);
-    int error = pthread_create(&worker->thread, NULL, worker_main, worker);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    int error = pthread_attr_setstacksize(&attr, WORKER_STACK_BYTES);
+    if (!error)
+        error = pthread_create(&worker->thread, &attr, worker_main, worker);
+    pthread_attr_destroy(&attr);
     if (error) {
         atomic_store(&worker->owner, thread_self());
         return -error;

@@ -398,6 +398,21 @@ static void the_sum_of_all_files_must_leave_the_reserve(void **state)
     unmake(&made);
 }
 
+/* As statvfs says of /proc. */
+static void a_file_system_without_space_is_a_wrong_path(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    fake_machine_init(&fake, 0, 0);
+    make(&made, profile, &fake);
+    assert_int_equal(made.error, -EINVAL);
+    assert_int_equal(made.exit_code, 2);
+    assert_non_null(strstr(made.message, "/data: a file system without any space"));
+    unmake(&made);
+}
+
 /* 3,000 MB do not fit in 3,000 less the smallest reserve of 1. */
 static void a_lower_reserve_is_proposed_only_where_it_helps(void **state)
 {
@@ -695,6 +710,7 @@ int main(void)
         cmocka_unit_test(a_pool_beyond_the_memory_is_refused_with_exit_3),
         cmocka_unit_test(a_pool_with_fewer_frames_than_users_is_refused),
         cmocka_unit_test(the_sum_of_all_files_must_leave_the_reserve),
+        cmocka_unit_test(a_file_system_without_space_is_a_wrong_path),
         cmocka_unit_test(a_lower_reserve_is_proposed_only_where_it_helps),
         cmocka_unit_test(what_just_fits_is_accepted),
         cmocka_unit_test(a_reserve_that_was_set_counts),

@@ -296,6 +296,17 @@ static void every_broken_line_is_reported_and_the_rest_is_read(void **state)
     assert_true(profile_is_set(profile, "AuditUser", "UserCount"));
 }
 
+/* A wrong file, named by mistake: one error instead of one a line. */
+static void what_is_no_configuration_at_all_is_one_error(void **state)
+{
+    struct profile *profile = *state;
+
+    assert_int_equal(
+        load(profile, "; a comment\n\nDear all,\nplease find attached\r\n  the file\n"), -EINVAL);
+    assert_int_equal(profile_diag_count(profile), 1);
+    expect_diag(profile, 0, 0, "none of its 3 lines is [Section] or Key=Value");
+}
+
 static void a_line_that_is_too_long_is_named_and_the_rest_is_read(void **state)
 {
     struct profile *profile = *state;
@@ -695,6 +706,7 @@ int main(void)
         CASE(zero_bytes_mean_no_text),
         CASE(an_empty_text_sets_nothing),
         CASE(every_broken_line_is_reported_and_the_rest_is_read),
+        CASE(what_is_no_configuration_at_all_is_one_error),
         CASE(a_line_that_is_too_long_is_named_and_the_rest_is_read),
         CASE(a_long_value_within_the_limit_is_read_whole),
         CASE(a_repeated_section_continues_the_first),
