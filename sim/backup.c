@@ -15,6 +15,7 @@
 
 #define MEMORY_ALIGN_BYTES 4096
 /* SQL Server: devices x 3 + devices + 2 x volumes. */
+#define IN_USE_PAUSE_NS   (10 * NS_PER_MS)
 #define LOG_ROOM_BYTES    (1u << 20) /* meta pages and what is left free between blocks */
 #define BUFFERS_OF_FILE   4
 #define BUFFERS_OF_VOLUME 2
@@ -32,6 +33,7 @@ static void let_go(struct backup *b)
     if (b->forbidden)
         shrink_allow(b->database);
     b->forbidden = false;
+    atomic_store(&b->media->in_use, false);
 }
 
 static void tell(struct backup *b, bool complete)
@@ -116,31 +118,6 @@ enum task_result backup_ended(struct actor *actor)
     return actor_go(actor, database_next);
 }
 
-static enum task_result finish_header(struct actor *actor)
-{
-    return backup_write_header(actor, true, backup_ended);
-}
-
-static enum task_result finish_flush(struct actor *actor)
-{
-    return backup_flush(actor, finish_header);
-}
-
-static enum task_result finish_trailer(struct actor *actor)
-{
-    return backup_write_trailer(actor, finish_flush);
-}
-
-enum task_result backup_finish(struct actor *actor)
-{
-    struct backup *b = actor->backup;
-    b->header.finished_ns = clock_realtime_ns(actor->run->clock);
-    b->header.end_crc = b->crc;
-    return backup_write_directory(actor, finish_trailer);
-}
-
-/* ---- the start of one ---- */
-
 static void describe_files(struct backup *b)
 {
     struct backup_header *header = &b->header;
@@ -159,6 +136,32 @@ static void describe_files(struct backup *b)
         snprintf(row->name, sizeof row->name, "%s", path_last_name(file->file.path));
     }
 }
+
+static enum task_result finish_header(struct actor *actor)
+{
+    return backup_write_header(actor, true, backup_ended);
+}
+
+static enum task_result finish_flush(struct actor *actor)
+{
+    return backup_flush(actor, finish_header);
+}
+
+static enum task_result finish_trailer(struct actor *actor)
+{
+    return backup_write_trailer(actor, finish_flush);
+}
+
+enum task_result backup_finish(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    describe_files(b); /* they may have grown */
+    b->header.finished_ns = clock_realtime_ns(actor->run->clock);
+    b->header.end_crc = b->crc;
+    return backup_write_directory(actor, finish_trailer);
+}
+
+/* ---- the start of one ---- */
 
 static void describe(struct backup *b, uint64_t offset)
 {
@@ -256,12 +259,23 @@ static enum task_result log_only_begin(struct actor *actor, uint64_t offset)
     return backup_write_header(actor, false, backup_log_begin);
 }
 
+static bool must_leave(const struct actor *actor)
+{
+    return run_stopping(actor->run) ||
+           clock_now_ns(actor->run->clock) >= actor->run->phase_deadline_ns;
+}
+
 static enum task_result database_begin(struct actor *actor)
 {
     struct backup *b = actor->backup;
     uint64_t offset = BACKUP_FIRST_OFFSET;
     b->database = &actor->run->databases[b->database_index];
     b->media = &actor->run->backups[b->database_index];
+    if (atomic_exchange(&b->media->in_use, true)) { /* that of the part before this one goes on */
+        actor->execute = database_begin;
+        task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + IN_USE_PAUSE_NS);
+        return must_leave(actor) ? TASK_DONE : TASK_PARK;
+    }
     b->log_only = actor->op.log_only && log_file_choose(b, &offset);
     reset(b);
     if (b->log_only)
@@ -269,6 +283,7 @@ static enum task_result database_begin(struct actor *actor)
     if (!actor->pattern->user_count) { /* the tail: no full backup in its place */
         run_say(actor->run, "Database %u: there is no room for a backup of the tail of the log",
                 b->database_index + 1);
+        let_go(b);
         return actor_go(actor, database_next);
     }
     b->to = NULL;
@@ -314,7 +329,7 @@ bool backup_log_is_wanted(const struct actor *actor)
 static unsigned volumes_of(const struct run *run)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < run->file_count; i++) {
+    for (unsigned i = 0; i < run->user_file_count; i++) {
         unsigned j = 0;
         while (j < i && run->files[j]->file.device != run->files[i]->file.device)
             j++;

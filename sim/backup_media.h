@@ -6,8 +6,8 @@
  * in the file beside it (WITH NOINIT).  All are made before the first phase, so that nothing has to
  * be created or removed while users work, and the space is known to the plan.
  *
- * Threads: made and freed by the coordinator; while a phase runs the media of a database belong to
- * the one actor that backs it up.
+ * Threads: made and freed by the coordinator; while users work the media of a database belong to
+ * the actor that has set in_use.
  */
 #ifndef SIM_BACKUP_MEDIA_H
 #define SIM_BACKUP_MEDIA_H
@@ -26,6 +26,7 @@ struct backup_file {
 
 struct backup_media {
     struct database *database;
+    _Atomic bool in_use; /* a backup of it is under way */
     unsigned keep;
     struct backup_file *full, *log; /* `keep` of each; NULL: not written, no log backups */
     unsigned current;               /* where the newest complete full backup is */

@@ -20,8 +20,16 @@ static uint64_t bytes_of(const struct plan *plan, unsigned database, bool logs)
     uint64_t sum = 0;
     for (unsigned i = 0; i < plan->file_count; i++)
         if (plan->files[i].database == database && plan->files[i].is_log == logs)
-            sum += plan->files[i].size_bytes;
+            sum += logs ? plan->files[i].size_bytes : plan_file_capacity(&plan->files[i]);
     return sum;
+}
+
+static bool is_tempdb(const struct plan *plan, unsigned database)
+{
+    for (unsigned i = 0; i < plan->file_count; i++)
+        if (plan->files[i].database == database && plan->files[i].tempdb)
+            return true;
+    return false;
 }
 
 /* Meta pages, what is left unused between blocks, the last pieces of files and VLFs. */
@@ -55,6 +63,8 @@ int plan_backups(struct plan *plan, const struct profile *profile)
     if (!plan->backups)
         return -ENOMEM;
     for (unsigned i = 0; i < plan->database_count; i++) {
+        if (is_tempdb(plan, i))
+            continue; /* it is made anew at each start: SQL Server backs it up neither */
         add(plan, s, i, false);
         if (s->log_interval_ns)
             add(plan, s, i, true);

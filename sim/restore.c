@@ -174,6 +174,16 @@ static int redo_files(struct restoring *x)
     return 0;
 }
 
+/* A file may have grown since the full backup. */
+static void sizes_note(struct restoring *x, const struct backup_header *header)
+{
+    for (uint32_t i = 0; i < header->meta.count; i++)
+        for (size_t j = 0; j < x->redo.file_count; j++)
+            if (x->redo.files[j].mark.file_uid == header->files[i].uid &&
+                x->sizes[j] < header->files[i].size_pages)
+                x->sizes[j] = header->files[i].size_pages;
+}
+
 static int all_log(struct restoring *x)
 {
     int error = redo_files(x);
@@ -185,6 +195,7 @@ static int all_log(struct restoring *x)
         if (error || !next)
             continue;
         error = log_read(x, &x->found[i]);
+        sizes_note(x, &x->found[i].set.header);
         x->r->end_position = x->found[i].set.header.end_position;
         x->r->log_backups++;
     }
@@ -207,7 +218,9 @@ static int target_create(struct restoring *x, size_t index)
     struct redo_file *file = &x->redo.files[index];
     if (!name_is_safe(row->name))
         return refuse(r, "the backup names a file that is no file name");
-    uint32_t pages = row->size_pages > file->page_count ? row->size_pages : file->page_count;
+    uint32_t pages = x->sizes[index]; /* what a log backup said of it */
+    pages = row->size_pages > pages ? row->size_pages : pages;
+    pages = file->page_count > pages ? file->page_count : pages;
     x->sizes[index] = pages;
     x->hashes[index] = calloc(pages, sizeof *x->hashes[index]);
     if (!x->hashes[index])

@@ -58,7 +58,7 @@ int run_backups_tail(struct run *run)
 {
     unsigned first = run->actor_count;
     bool wanted = false;
-    for (unsigned i = 0; i < run->database_count; i++)
+    for (unsigned i = 0; i < run->user_database_count; i++)
         wanted |= run->backups[i].log_hold.held;
     if (!wanted)
         return 0;
@@ -260,7 +260,7 @@ static int look(struct run *run, struct backup_media *media)
 static uint64_t bytes_of(const struct run *run)
 {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < run->database_count; i++) {
+    for (unsigned i = 0; i < run->user_database_count; i++) {
         const struct backup_media *media = &run->backups[i];
         if (media->full && media->full[media->current].number)
             sum += media->full[media->current].end_offset;
@@ -280,7 +280,7 @@ int run_backups_look(struct run *run)
              backup_settings(run)->restore ? "restoring the newest backup"
                                            : "reading the newest backup back",
              total);
-    for (unsigned i = 0; i < run->database_count && !error; i++)
+    for (unsigned i = 0; i < run->user_database_count && !error; i++)
         error = look(run, &run->backups[i]);
     run_step(run, NULL, 0);
     return error == -EINTR ? 0 : error;
