@@ -132,8 +132,8 @@ static int load_header(struct backup_set *set, const struct backup_reader *reade
     if (offset > reader->file_bytes || reader->file_bytes - offset < BACKUP_META_BYTES)
         return -ENOENT;
     int error = read_meta(set, reader, offset, BACKUP_HEADER, memory);
-    /* Behind the last backup anything of an earlier use may stand. */
-    if (error == -EBADMSG && (set->bad == BACKUP_ZERO || previous))
+    /* Behind the last backup anything of an earlier use may stand, but no damaged header. */
+    if (error == -EBADMSG && (set->bad == BACKUP_ZERO || (previous && set->bad != BACKUP_DAMAGED)))
         return -ENOENT;
     if (error)
         return error;
