@@ -16,6 +16,7 @@
 #include "config/paths.h"
 #include "config/preset.h"
 #include "config/units.h"
+#include "patterns/backup_user.h"
 #include "config/wrap.h"
 #include "patterns/pattern.h"
 #include "sim/environment.h"
@@ -72,6 +73,28 @@ static void print_files(const struct plan *plan, FILE *out)
             fprintf(out, "database %u%s\n", file->database + 1, file->sparse ? ", sparse" : "");
         free(path);
     }
+}
+
+static void print_backups(const struct run_setup *setup, FILE *out)
+{
+    const struct plan *plan = &setup->plan;
+    const struct backup_user_settings *backup = profile_section(setup->profile, "BackupUser");
+    for (unsigned i = 0; i < plan->backup_count; i++) {
+        const struct plan_backup *file = &plan->backups[i];
+        char *path = absolute_path(file->path);
+        fprintf(out, "  %-8s %s  %s  database %u%s\n", "backup", path,
+                size_of(file->size_bytes).text, file->database + 1,
+                file->log ? ", log backups" : "");
+        free(path);
+    }
+    if (backup && backup->user_count && plan->backup_count == 0)
+        fprintf(out, "  backup   read and written nowhere, as to DISK='NUL'; --backup-dir DIR "
+                     "writes it\n");
+    if (plan->restore_bytes)
+        fprintf(out,
+                "  restore  beside the backups at the end of the main part: %s, removed "
+                "again\n",
+                size_of(plan->restore_bytes).text);
 }
 
 static void print_users(const struct run_setup *setup, FILE *out)
@@ -345,6 +368,7 @@ void command_plan_print(const struct run_setup *setup, const char *engine, FILE 
     const struct plan *plan = &setup->plan;
     fprintf(out, "plan\n");
     print_files(plan, out);
+    print_backups(setup, out);
     print_volumes(plan, out);
     print_opening(profile_config(setup->profile), out);
     print_settings(setup->profile, out);

@@ -42,7 +42,8 @@ rows = [struct.unpack_from("<QQIHHII", directory, 128 + 64 * i)
 pages = [r for r in rows if r[3] == 1]
 log = [r for r in rows if r[3] == 2]
 print({"header": at, "trailer": trailer_at, "directory": directory_at,
-       "pages": pages[len(pages) // 2][0] if pages else 0, "log": log[-1][0] if log else 0}[sys.argv[2]])
+       "pages": pages[len(pages) // 2][0] if pages else 0,
+       "log": log[-1][0] if log else 0}[sys.argv[2]])
 PY
 }
 
