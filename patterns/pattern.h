@@ -72,8 +72,10 @@ struct op {
     bool may_be_cut;              /* OP_READ_AHEAD: so long that it need not be done to its end */
     unsigned log_records;         /* OP_BULK: format records to reserve log space for */
     struct op_spill spill;        /* OP_SORT, OP_HASH */
-    bool rollback; /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
-    bool log_only; /* OP_BACKUP */
+    bool rollback;    /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
+    bool log_only;    /* OP_BACKUP */
+    bool new_extents; /* OP_BULK: into page_count pages newly allocated in the file's database */
+    bool full_log;    /* of them: each page is logged in full */
     int64_t increments; /* OP_RESIZE: below 0: shrink; of the file, or the database of the file */
     int64_t think_ns;
     bool snapshot;     /* OP_CHECKDB: of snapshots of the data files */
@@ -154,6 +156,8 @@ struct pattern {
      * and the pattern asks for no pauses: the arrivals set the pace. */
     struct pattern_rate (*rate)(const void *settings);
     bool loads; /* uses OP_BULK */
+    /* Its OP_BULK loads new extents.  NULL: never. */
+    bool (*new_extents)(const void *settings);
     /* Uses OP_RESIZE: most increments of one change of size.  NULL: it does not.  Its actors are
      * there only when a file is shrinkable. */
     int64_t (*resizes)(const void *settings);

@@ -127,6 +127,8 @@ static enum task_result compute_begin(struct actor *actor)
 static void op_use_file(struct actor *actor)
 {
     enum op_kind kind = actor->op.kind;
+    if (actor->op.new_extents) /* new_extents.c chooses it */
+        return;
     if (kind == OP_UPDATE || kind == OP_AUDIT || kind == OP_READ_AHEAD || kind == OP_BULK)
         file_use_begin(&actor->use, actor->run->files[actor->op.file]);
 }
@@ -142,7 +144,7 @@ static enum task_result op_begin(struct actor *actor)
     case OP_READ_AHEAD:
         return read_ahead_begin(actor);
     case OP_BULK:
-        return bulk_update_begin(actor);
+        return actor->op.new_extents ? new_extents_begin(actor) : bulk_update_begin(actor);
     case OP_BACKUP:
         return backup_begin(actor);
     case OP_RESIZE:
@@ -434,7 +436,7 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         error = backup_create(actor, profile_section(profile, "BackupUser"), kind_index);
     if (!error && pattern->tempdb)
         error = tempdb_work_create(actor);
-    if (!error && pattern->resizes)
+    if (!error && (pattern->resizes || (pattern->new_extents && pattern->new_extents(settings))))
         error = size_change_create(actor);
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);

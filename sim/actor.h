@@ -92,7 +92,7 @@ struct actor {
     struct page_audit audit;
     struct bulk_update *bulk;        /* of patterns that load */
     struct dbcc_check *dbcc;         /* of patterns that read past the pool */
-    struct size_change *size_change; /* of patterns that resize */
+    struct size_change *size_change; /* of patterns that resize, or load new extents */
     struct checkpoint *checkpoint;
     struct lazy_write *lazy;
     struct backup *backup; /* of patterns that back up */
@@ -133,6 +133,7 @@ enum task_result bulk_update_begin(struct actor *actor);
 enum task_result page_audit_begin(struct actor *actor);
 enum task_result dbcc_check_begin(struct actor *actor);
 enum task_result checkpoint_begin(struct actor *actor);
+enum task_result new_extents_begin(struct actor *actor);
 /* size_change.c */
 enum task_result size_change_begin(struct actor *actor);
 int size_change_create(struct actor *actor) __attribute__((warn_unused_result));

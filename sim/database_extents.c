@@ -130,7 +130,7 @@ uint32_t extents_free(const struct database *database)
 }
 
 /* Under the lock of the rights: credits change together. */
-static struct data_file *file_in_turn(struct database *database, uint32_t wanted)
+static struct data_file *in_turn_locked(struct database *database, uint32_t wanted)
 {
     struct data_file *best = NULL;
     int64_t sum = 0;
@@ -147,19 +147,12 @@ static struct data_file *file_in_turn(struct database *database, uint32_t wanted
     return best;
 }
 
-struct extent_run extents_take_in_turn(struct database *database, uint32_t wanted)
+struct data_file *extents_file_in_turn(struct database *database, uint32_t wanted)
 {
-    for (;;) {
-        pthread_mutex_lock(&database->sizes.lock);
-        struct data_file *file = file_in_turn(database, wanted);
-        pthread_mutex_unlock(&database->sizes.lock);
-        struct extent_run run = {0};
-        if (!file)
-            return run;
-        run = extents_take(file, 0, wanted);
-        if (run.count)
-            return run;
-    }
+    pthread_mutex_lock(&database->sizes.lock);
+    struct data_file *file = in_turn_locked(database, wanted);
+    pthread_mutex_unlock(&database->sizes.lock);
+    return file;
 }
 
 /* ---- closing ---- */

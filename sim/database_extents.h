@@ -44,8 +44,9 @@ void extents_set_end(struct data_file *file, uint32_t end);
 /* The lowest free run, not below `from`, of at most wanted extents becomes BUSY; count 0: there is
  * none. */
 struct extent_run extents_take(struct data_file *file, uint32_t from, uint32_t wanted);
-/* The same, from the file whose turn it is; file NULL: none of them has any. */
-struct extent_run extents_take_in_turn(struct database *database, uint32_t wanted);
+/* The file whose turn it is to give so many extents; NULL: none has any.  Begin a use of it before
+ * taking from it. */
+struct data_file *extents_file_in_turn(struct database *database, uint32_t wanted);
 uint32_t extents_free(const struct database *database);
 /* The highest extent below *extent, not below `from`, that is USED or FAILED becomes CLOSING;
  * false: there is none. */

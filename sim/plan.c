@@ -403,6 +403,27 @@ static int64_t steps_max(const struct planner *p)
     return 1;
 }
 
+/* Who loads new extents needs a file that grows. */
+static int check_new_extents(struct planner *p)
+{
+    for (unsigned i = 0; i < p->plan->file_count; i++) {
+        const struct plan_file *file = &p->plan->files[i];
+        if (!file->is_log && !file->sparse && plan_file_capacity(file) > file->size_bytes)
+            return 0;
+    }
+    for (size_t i = 0; i < patterns_count; i++) {
+        if (!patterns[i]->new_extents)
+            continue;
+        const void *settings = profile_section(p->profile, patterns[i]->section->name);
+        if (patterns[i]->new_extents(settings) && plan_users(p->plan, patterns[i], settings))
+            return refuse(p, -EINVAL, EXIT_CODE_USAGE,
+                          "[%s] NewExtents: no data file may grow, so there are no new extents; "
+                          "give one an Increment and a MaxSize above its InitialSize",
+                          patterns[i]->section->name);
+    }
+    return 0;
+}
+
 /* ---- space ---- */
 
 struct volume {
@@ -619,6 +640,8 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
         error = plan_pool(&p);
     if (!error && plan_backups(plan, profile))
         error = refuse(&p, -ENOMEM, EXIT_CODE_INCOMPLETE, "no memory for the list of backup files");
+    if (!error)
+        error = check_new_extents(&p);
     if (!error)
         plan_growth(plan, steps_max(&p), &p.notes);
     if (!error)

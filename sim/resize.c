@@ -158,8 +158,8 @@ enum step resize_write_page(struct resize *r, uint32_t page_no)
         r->gather.result = 0;
         return STEP_FAILED;
     }
-    switch (
-        writeback_collect_all(r->database, r->file, page_no, 1, &r->gather, &position, r->task)) {
+    switch (writeback_collect_all(r->database, r->file, page_no, EXTENT_PAGES, &r->gather,
+                                  &position, r->task)) {
     case COLLECT_CLAIMED:
         page_send(r);
         return STEP_WAIT;

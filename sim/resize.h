@@ -29,7 +29,7 @@ struct resize {
     struct lsn lsn;
     struct allocation allocation;
     struct wal_waiter waiter;
-    struct gather gather; /* one system page */
+    struct gather gather; /* system pages */
     bool writing;
     struct io_req req; /* flushes; zeros of a growth */
     bool flying, flown;
@@ -53,7 +53,7 @@ uint64_t resize_need(const struct resize *r);
 
 /* ---- the device ---- */
 
-/* A system page of the file is on the device as it is in memory. */
+/* A system page of the file is on the device as it is in memory; dirty neighbours go with it. */
 enum step resize_write_page(struct resize *r, uint32_t page_no);
 /* Flush the file.  What was acknowledged of it is durable then, and so is its size. */
 enum step resize_flush(struct resize *r);

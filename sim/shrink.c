@@ -22,6 +22,7 @@ static enum task_result size_reserve(struct actor *actor);
 static enum task_result size_log(struct actor *actor);
 static enum task_result size_commit(struct actor *actor);
 static enum task_result map_write(struct actor *actor);
+static enum task_result gam_write(struct actor *actor);
 static enum task_result header_write(struct actor *actor);
 static enum task_result header_flush(struct actor *actor);
 static enum task_result cut(struct actor *actor);
@@ -267,10 +268,19 @@ static enum task_result size_commit(struct actor *actor)
     return after(actor, resize_xact_commit(size_change_of(actor), true), map_write);
 }
 
-/* What calls pages beyond the end free. */
+/* What calls pages beyond the end free: PFS and GAM, which stand side by side in the first interval
+ * and then go in one write. */
 static enum task_result map_write(struct actor *actor)
 {
     uint32_t map = syspage_pfs_of(shrink_of(actor)->new_pages - 1);
+    return after(actor, resize_write_page(size_change_of(actor), map), gam_write);
+}
+
+static enum task_result gam_write(struct actor *actor)
+{
+    uint32_t map = syspage_interval_page(shrink_of(actor)->new_pages - 1, SYSPAGE_GAM);
+    if (map == SYSPAGE_NO_PAGE)
+        return actor_go(actor, header_write);
     return after(actor, resize_write_page(size_change_of(actor), map), header_write);
 }
 

@@ -276,12 +276,26 @@ static bool tear_is_allowed(const struct owed_page *p, const struct explanation 
     return why->verdict == VERDICT_torn_page && !(p->set->ledger && p->set->clean);
 }
 
+/* May it have been freed, and its last changes with it?  The maps say so, or may not yet. */
+static bool may_be_freed(struct owed_page *p)
+{
+    static const struct lsn newest = {UINT32_MAX, UINT32_MAX, UINT16_MAX};
+    const struct verify_file *log = verify_log_of(p->set, p->file);
+    if (p->allocated == 0)
+        return true;
+    if (!log)
+        return false;
+    const struct logged_image *map = verify_log_image(&log->log, p->file->file.mark.file_uid,
+                                                      syspage_pfs_of(p->page_no), newest);
+    return map && lsn_compare(map->lsn, log->log.boot_checkpoint) >= 0;
+}
+
 /* Older than what the checkpoint wrote that the boot page names? */
 static bool older_than_checkpoint(struct owed_page *p)
 {
     uint64_t found = page_stamp_of(p->page)->generation;
     uint64_t settled = p->file->settled ? p->file->settled[p->page_no] : 0;
-    if (found >= settled)
+    if (found >= settled || may_be_freed(p))
         return false;
     struct explanation why = {.verdict = VERDICT_lost_write,
                               .generation_expected = settled,

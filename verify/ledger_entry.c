@@ -281,6 +281,8 @@ void ledger_begin(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_
         assert(generation > r.issued || (generation == r.issued && in_doubt(r.a.state)));
         assert(generation <= MASK(ACKED_BITS) && span_ok(&r, generation));
         next = next_epoch(&r.a, state_in_flight(&r));
+        if (r.a.state == LEDGER_FREED) /* its file may have been cut and grown since: zeros */
+            next.older_unknown = true;
         if (far_step(&r, generation)) {
             next.acked = generation - 1;
             next.older_unknown = true;
