@@ -352,6 +352,15 @@ static const struct opt config_opts[] = {
      FIELD(need_iops),
      .help = "Data I/Os a second that the rated phase asks for: scales all its rates together; 0 = "
              "as they are (oltp: 1500)."},
+    {.name = "NeedMBps",
+     .type = OPT_INT,
+     .def = "0",
+     .min = "0",
+     .max = "1000000",
+     .unit = "MB/s",
+     FIELD(need_mbps),
+     .help = "MB a second that reads and writes of pages must reach together in the main part, of "
+             "at least 30 s; less is FAIL (speed); 0 = not judged."},
     {.name = "Load",
      .type = OPT_STRING,
      .def = "",

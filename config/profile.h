@@ -82,6 +82,7 @@ struct config_settings {
     int64_t rated_duration_ns; /* 0 = no rated phase */
     int64_t rated_warm_up_ns;
     char *load;            /* steps of the rated phase (load_steps.h); NULL = one as it is set */
+    int64_t need_mbps;     /* of the main part, judged; 0 = not */
     int64_t need_iops;     /* data I/Os a second of the rated phase; 0 = as its settings say */
     int64_t arrivals;      /* enum config_arrivals */
     int64_t fail_on;       /* enum config_fail_on */

@@ -40,7 +40,9 @@ struct cli_row {
     const char *implied;  /* the argument may be left out (--name or --name=X) and is this then */
     enum cli_kind kind;
     const char *setting; /* CLI_SETTING */
-    size_t offset;       /* all others: the field of struct run_options */
+    const char *suffix;  /* CLI_SETTING: a value that ends so is for suffix_setting instead */
+    const char *suffix_setting;
+    size_t offset; /* all others: the field of struct run_options */
     const char *help;
 };
 
@@ -117,10 +119,13 @@ static const struct cli_row cli_rows[] = {
      .help = "Length of the rated phase, whose response times are judged; 0 = none. Without "
              "CONFIG.ini and with a main part of at least a minute: 60 s."},
     {.name = "need",
-     .argument = "IOPS",
+     .argument = "NEED",
      .kind = CLI_SETTING,
      .setting = "Need",
-     .help = "Data I/Os a second that the rated phase asks for, instead of 1500."},
+     .suffix = "MBps",
+     .suffix_setting = "NeedMBps",
+     .help = "Data I/Os a second that the rated phase asks for, instead of 1500; or, written "
+             "500MBps, what the main part must move."},
     {.name = "load",
      .argument = "STEPS",
      .kind = CLI_SETTING,
@@ -317,6 +322,18 @@ static void set_size(struct profile *profile, const struct cli_row *row, int64_t
     *field = bytes;
 }
 
+/* "Key=value" of [CONFIG]. */
+static char *setting_of(const struct cli_row *row, const char *value)
+{
+    size_t length = strlen(value);
+    size_t suffix = row->suffix != NULL ? strlen(row->suffix) : 0;
+
+    if (suffix > 0 && length > suffix && strcasecmp(value + length - suffix, row->suffix) == 0) {
+        return alloc_printf("%s=%.*s", row->suffix_setting, (int)(length - suffix), value);
+    }
+    return alloc_printf("%s=%s", row->setting, value);
+}
+
 static void take_option(struct run_options *options, struct profile *profile,
                         const struct cli_row *row, const char *value)
 {
@@ -346,7 +363,7 @@ static void take_option(struct run_options *options, struct profile *profile,
         *(bool *)field = true;
         break;
     case CLI_SETTING:
-        setting = alloc_printf("%s=%s", row->setting, value);
+        setting = setting_of(row, value);
         text_list_add(&options->settings, setting);
         free(setting);
         break;

@@ -43,6 +43,29 @@ static void name_leader(struct report *report, const struct report_slot *leader,
     axis_set(axis, axis->grade, "%.96s%s: %.380s", leader->slot->name, of, reason);
 }
 
+/* Reads and writes of pages in the main part, by users and those who write for them. */
+static double main_part_mb_per_s(const struct report *report)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < STREAM_COUNT; i++) {
+        enum speed_role role = speed_role_of(i);
+        struct report_stream stream;
+        bool of_pages =
+            role == ROLE_PAGE_READ || role == ROLE_READ_AHEAD || role == ROLE_PAGE_WRITE;
+        if (of_pages && report_stream(report, PHASE_stress, i, &stream))
+            sum += stream.mb_per_s;
+    }
+    return sum;
+}
+
+static void judge_need(struct report *report)
+{
+    int64_t need = report->run->settings->need_mbps;
+    if (need)
+        speed_need_judge(main_part_mb_per_s(report), report->phase_seconds[PHASE_stress], need,
+                         &report->speed_result);
+}
+
 int report_speed_freeze(struct report *report)
 {
     const struct run *run = report->run;
@@ -76,6 +99,7 @@ int report_speed_freeze(struct report *report)
     } else {
         speed_grades_make(&report->speed_facts, &report->thresholds, &report->speed_result);
     }
+    judge_need(report);
     return 0;
 }
 

@@ -324,3 +324,23 @@ void speed_grades_make(const struct speed_facts *facts, const struct thresholds 
     else
         axis_set(&out->axis, worst, "%s", s.text);
 }
+
+void speed_need_judge(double mb_per_s, double seconds, int64_t need_mbps, struct speed_result *out)
+{
+    bool rated = out->axis.grade != GRADE_NOT_TESTED;
+    bool reached = mb_per_s >= (double)need_mbps;
+    if (seconds < SPEED_SECONDS_MIN - BEGIN_SECONDS) {
+        if (!rated)
+            axis_set(&out->axis, GRADE_NOT_TESTED,
+                     "the main part lasted %.0f s, and %d s at least are judged by NeedMBps",
+                     seconds, SPEED_SECONDS_MIN);
+        return;
+    }
+    if (rated && (reached || out->axis.grade == GRADE_FAIL))
+        return;
+    snprintf(out->held, sizeof out->held, "%s of %s MB/s", count_text((uint64_t)mb_per_s).text,
+             count_text((uint64_t)need_mbps).text);
+    axis_set(&out->axis, reached ? GRADE_PASS : GRADE_FAIL,
+             "pages were read and written at %s MB/s, %s MB/s are needed",
+             count_text((uint64_t)mb_per_s).text, count_text((uint64_t)need_mbps).text);
+}

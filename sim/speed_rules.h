@@ -71,6 +71,9 @@ struct speed_result {
 
 void speed_grades_make(const struct speed_facts *facts, const struct thresholds *limits,
                        struct speed_result *out);
+/* What the user needs of a saturating load, in MB (1,048,576 bytes) a second; in out, which holds
+ * what a rated phase gave, the worse of both counts. */
+void speed_need_judge(double mb_per_s, double seconds, int64_t need_mbps, struct speed_result *out);
 /* Microsoft's word for a mean: excellent, very good, good, poor, bad, deplorable. */
 const char *speed_word(double mean_ns);
 const char *speed_role_name(enum speed_role role); /* "page reads" */

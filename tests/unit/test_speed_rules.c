@@ -384,9 +384,46 @@ static void a_stall_of_22_seconds_fails_the_rated_phase(void **state)
     assert_int_equal(grades.exit_code, 4);
 }
 
+/* 2,000 MB/s are needed: 2,100 pass, 1,234 do not; 20 s are not judged. */
+static void a_need_in_mb_per_s_judges_the_main_part(void **state)
+{
+    const struct {
+        double mb_per_s, seconds;
+        enum grade grade;
+    } cases[] = {{2100, 60, GRADE_PASS}, {1234, 60, GRADE_FAIL}, {1234, 20, GRADE_NOT_TESTED}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct speed_result speed = {.axis.grade = GRADE_NOT_TESTED};
+        speed_need_judge(cases[i].mb_per_s, cases[i].seconds, 2000, &speed);
+        assert_int_equal(speed.axis.grade, cases[i].grade);
+        if (cases[i].grade == GRADE_FAIL) {
+            struct verdict_grades grades = verdict_with(&speed, 0, false);
+            assert_string_equal(grades.result,
+                                "FAIL (speed): your data was safe here, but it carries 1,234 of "
+                                "2,000 MB/s; durability not tested");
+            assert_int_equal(grades.exit_code, 4);
+        }
+    }
+}
+
+static void a_need_that_is_met_leaves_a_slow_rated_phase_slow(void **state)
+{
+    struct speed_facts facts = good_facts();
+    (void)state;
+    facts.held = 0.1;
+    struct speed_result speed = result_of(facts);
+    speed_need_judge(3000, 60, 2000, &speed);
+    assert_int_equal(speed.axis.grade, GRADE_FAIL);
+    speed = result_of(good_facts());
+    speed_need_judge(1000, 60, 2000, &speed);
+    assert_int_equal(speed.axis.grade, GRADE_FAIL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_need_in_mb_per_s_judges_the_main_part),
+        cmocka_unit_test(a_need_that_is_met_leaves_a_slow_rated_phase_slow),
         cmocka_unit_test(a_fast_device_passes_with_its_figures),
         cmocka_unit_test(every_mean_and_p99_has_its_bounds),
         cmocka_unit_test(the_rate_is_held_to_95_and_90_percent),
