@@ -185,7 +185,8 @@ size_t profile_phase_count(const struct profile *profile);
 const struct phase_settings *profile_phase(const struct profile *profile, size_t index);
 /* PHASE_DATABASES_ALL, PHASE_DATABASES_EACH, or the number of one. */
 int64_t phase_databases(const struct phase_settings *settings);
-/* After finish: the run's settings with those of the phase on top, which alone are "set". */
+/* The run's settings (before finish: as they stand) with those of the phase on top, which alone are
+ * "set". */
 const struct profile *profile_phase_profile(const struct profile *profile, size_t index);
 /* Before finish: make the durations add up to this, in their present proportions. */
 void profile_phases_scale(struct profile *profile, int64_t total_ns);

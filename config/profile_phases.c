@@ -179,12 +179,6 @@ const struct phase_settings *profile_phase(const struct profile *profile, size_t
     return index < profile->phase_count ? &profile->phases[index].settings : NULL;
 }
 
-const struct profile *profile_phase_profile(const struct profile *profile, size_t index)
-{
-    assert(profile->finished && index < profile->phase_count);
-    return profile->phases[index].own;
-}
-
 int64_t phase_databases(const struct phase_settings *settings)
 {
     return read_databases(settings->databases);
@@ -264,6 +258,17 @@ static void complete_section(const struct section_state *run, struct section_sta
         int rc = opt_set(&own->section->opts[i], own->settings, text, problem);
         assert(rc == 0); /* opt_get's promise */
     }
+}
+
+const struct profile *profile_phase_profile(const struct profile *profile, size_t index)
+{
+    struct profile *own = profile->phases[index].own;
+
+    assert(index < profile->phase_count);
+    for (size_t i = 0; i < own->section_count && !profile->finished; i++) {
+        complete_section(&profile->sections[i], &own->sections[i]);
+    }
+    return own;
 }
 
 static bool sets_any(const struct section_state *own)

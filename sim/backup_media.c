@@ -83,6 +83,15 @@ static int floors_make(struct backup_media *media)
     return 0;
 }
 
+/* The log is backed up at some time of the run (plan_backup.c). */
+static bool has_log_backups(const struct plan *plan)
+{
+    for (unsigned i = 0; i < plan->backup_count; i++)
+        if (plan->backups[i].log)
+            return true;
+    return false;
+}
+
 static int media_make(struct run *run, unsigned index)
 {
     const struct backup_user_settings *settings = backup_settings(run);
@@ -93,8 +102,9 @@ static int media_make(struct run *run, unsigned index)
     media->keep = (unsigned)settings->keep;
     media->current = media->keep - 1;
     media->full = calloc(media->keep, sizeof *media->full);
-    media->log = settings->log_interval_ns ? calloc(media->keep, sizeof *media->log) : NULL;
-    if (!media->full || (settings->log_interval_ns && !media->log))
+    bool log = has_log_backups(run->config.plan);
+    media->log = log ? calloc(media->keep, sizeof *media->log) : NULL;
+    if (!media->full || (log && !media->log))
         return -ENOMEM;
     for (unsigned i = 0; i < media->keep; i++) {
         media->full[i].file.target.fd = -1;

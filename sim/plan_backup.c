@@ -54,10 +54,22 @@ static void add(struct plan *plan, const struct backup_user_settings *s, unsigne
             .size_bytes = (bytes + GRAIN_BYTES - 1) / GRAIN_BYTES * GRAIN_BYTES};
 }
 
+/* Does anybody back up, and the log, at any time of the run?  The media are the run's. */
+static bool is_wanted(const struct profile *profile, bool log)
+{
+    const struct backup_user_settings *s = profile_section(profile, "BackupUser");
+    bool any = s->user_count && (!log || s->log_interval_ns);
+    for (size_t i = 0; i < profile_phase_count(profile) && !any; i++) {
+        s = profile_section(profile_phase_profile(profile, i), "BackupUser");
+        any = s->user_count && (!log || s->log_interval_ns);
+    }
+    return any;
+}
+
 int plan_backups(struct plan *plan, const struct profile *profile)
 {
     const struct backup_user_settings *s = profile_section(profile, "BackupUser");
-    if (!s || s->user_count == 0 || !s->directory)
+    if (!s || !s->directory || !is_wanted(profile, false))
         return 0;
     plan->backups = calloc(2 * (size_t)s->keep * plan->database_count, sizeof *plan->backups);
     if (!plan->backups)
@@ -66,7 +78,7 @@ int plan_backups(struct plan *plan, const struct profile *profile)
         if (is_tempdb(plan, i))
             continue; /* it is made anew at each start: SQL Server backs it up neither */
         add(plan, s, i, false);
-        if (s->log_interval_ns)
+        if (is_wanted(profile, true))
             add(plan, s, i, true);
         uint64_t data = bytes_of(plan, i, false);
         if (s->restore && data > plan->restore_bytes)

@@ -39,19 +39,29 @@ static void add_of(const struct profile *profile, const struct plan_machine *mac
     }
 }
 
-/* The rated phase has actors of its own, at another time. */
+/* What another time of the run needs. */
+static void raise_to(const struct profile *profile, const struct plan_machine *machine,
+                     struct pattern_tempdb *most)
+{
+    struct pattern_tempdb other = {0};
+    add_of(profile, machine, &other);
+    if (other.need_bytes > most->need_bytes)
+        most->need_bytes = other.need_bytes;
+    if (other.size_bytes > most->size_bytes)
+        most->size_bytes = other.size_bytes;
+}
+
+/* The rated phase and each phase of the main part have actors of their own, at other times. */
 static struct pattern_tempdb needed(const struct profile *profile,
                                     const struct plan_machine *machine)
 {
-    struct pattern_tempdb main_part = {0}, rated = {0};
-    add_of(profile, machine, &main_part);
+    struct pattern_tempdb most = {0};
+    add_of(profile, machine, &most);
     if (profile_rated(profile))
-        add_of(profile_rated(profile), machine, &rated);
-    if (rated.need_bytes > main_part.need_bytes)
-        main_part.need_bytes = rated.need_bytes;
-    if (rated.size_bytes > main_part.size_bytes)
-        main_part.size_bytes = rated.size_bytes;
-    return main_part;
+        raise_to(profile_rated(profile), machine, &most);
+    for (size_t i = 0; i < profile_phase_count(profile); i++)
+        raise_to(profile_phase_profile(profile, i), machine, &most);
+    return most;
 }
 
 bool plan_tempdb_is_used(const struct profile *profile, const struct plan_machine *machine)

@@ -382,6 +382,8 @@ static int slots_end(struct run *run)
     int error = slot_measure_finish(run);
     run_phase_end(run);
     run->slots->going = false;
+    for (unsigned i = 0; i < run->arrivals_count; i++) /* until they are forgotten */
+        run->arrivals[i]->retired = true;
     run_actors_free(run, 0);
     if (!run->stuck) /* else a task may still stand in line */
         gates_free(run->slots);

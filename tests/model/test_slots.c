@@ -290,7 +290,7 @@ static void cycles_do_not_pile_up_actors(void **state)
                      {"CONFIG", "TestCycles", "12"},
                      {"Phase1", "Duration", "1200ms"},
                      {"Phase2", "Duration", "1200ms"},
-                     {"Phase2", "RandomUser.SleepAfter", "1"}},
+                     {"Phase2", "RandomUser.RatePerSecond", "50"}},
     };
     struct sim sim;
     (void)state;
@@ -300,6 +300,8 @@ static void cycles_do_not_pile_up_actors(void **state)
     assert_int_equal(sim.run->cycles_done, 12);
     assert_int_equal(slot_of(&sim, 1)->facts.times, 12);
     assert_near(slot_of(&sim, 1)->facts.seconds, 12 * 1.2, 0.001, "seconds");
+    assert_near((double)slot_of(&sim, 1)->facts.rates[0].asked, 12 * 1.2 * 50, 0.02, "asked");
+    assert_near((double)slot_of(&sim, 1)->facts.rates[0].done, 12 * 1.2 * 50, 0.02, "done");
     assert_true(sim.run->actors_made > 12 * 2 * 16);
     assert_true(sim.run->actor_count < 4 * 16);
     assert_true(sim.run->actor_rows->count < 3 * 16);
