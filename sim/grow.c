@@ -19,6 +19,7 @@ static enum step system_pages(struct growth *g);
 static enum step header(struct growth *g);
 static enum step commit(struct growth *g);
 static enum step header_write(struct growth *g);
+static enum step system_write(struct growth *g);
 static enum step header_flush(struct growth *g);
 static enum step raise_limit(struct growth *g);
 
@@ -261,7 +262,21 @@ static enum step commit(struct growth *g)
 static enum step header_write(struct growth *g)
 {
     enum step step = resize_write_page(&g->r, 0);
-    return step == STEP_WAIT ? step : go(g, header_flush);
+    g->chunk_page = g->old_pages;
+    return step == STEP_WAIT ? step : go(g, system_write);
+}
+
+/* The new system pages, so that no map on the disk tells of one that is not there. */
+static enum step system_write(struct growth *g)
+{
+    for (; g->chunk_page < g->new_pages; g->chunk_page++) {
+        enum syspage_kind kind = syspage_kind(g->chunk_page, g->r.file->primary);
+        if (kind == SYSPAGE_NONE || kind == SYSPAGE_RESERVED)
+            continue;
+        if (resize_write_page(&g->r, g->chunk_page) == STEP_WAIT)
+            return STEP_WAIT;
+    }
+    return go(g, header_flush);
 }
 
 static enum step header_flush(struct growth *g)

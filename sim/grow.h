@@ -1,9 +1,8 @@
 /*
  * grow.h - growth of a database's data files while they are used.
  *
- *   RIGHT -> for each file: SPACE -> (ZEROS) -> FLUSH -> LOG system pages and size, durable -> page
- * 0
- *   -> LIMIT
+ *   RIGHT -> for each file: SPACE -> (ZEROS) -> FLUSH -> system pages and size LOGGED, durable
+ *   -> page 0 and the new system pages WRITTEN -> LIMIT raised
  *
  * All files that may grow do so together (AUTOGROW_ALL_FILES, the rule of tempdb and the default of
  * new databases), each by a number of its own increments, up to its MaxSize, and never into the
