@@ -6,6 +6,7 @@
  */
 #include "sim/preflight_rules.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -258,16 +259,27 @@ static void judge_sectors(const struct path_facts *f, const struct host_facts *h
               physical);
 }
 
+/* What this user may not do says nothing of SQL Server's. */
+static bool may_not_try(const struct path_facts *f)
+{
+    if (f->kind == PATH_BLOCK_DEVICE)
+        return f->direct_error == -EPERM || f->direct_error == -EACCES;
+    return !f->writable;
+}
+
 static void judge_direct(const struct path_facts *f, const struct host_facts *host,
                          struct preflight_line *line)
 {
     (void)host;
-    if (f->kind != PATH_BLOCK_DEVICE && !f->writable) {
+    if (may_not_try(f)) {
         value(line, "not tried");
-        grade(line, f->read_only ? PREFLIGHT_NOTE : PREFLIGHT_REFUSED,
-              "%s is not writable for this user: SQL Server's (mssql) must be able to, and this "
-              "test as well.",
-              f->directory);
+        if (f->kind == PATH_BLOCK_DEVICE)
+            grade(line, PREFLIGHT_NOTE, "This user may not open the device: root may.");
+        else if (!f->read_only)
+            grade(line, PREFLIGHT_ADVICE,
+                  "%s is not writable for this user: try as SQL Server's (mssql), who must be "
+                  "able to, or as root.",
+                  f->directory);
     } else if (f->direct_error) {
         value(line, "failed: %s", strerror(-f->direct_error));
         grade(line, PREFLIGHT_REFUSED,

@@ -114,6 +114,7 @@ CHANGE(no_direct, f->direct.works = false)
 CHANGE(direct_fails, f->direct_error = -5)
 CHANGE(direct_lies, f->direct.came_back = false)
 CHANGE(direct_wide, f->direct.offset_bytes = 16384)
+CHANGE(device_closed, f->kind = PATH_BLOCK_DEVICE; f->direct_error = -1)
 CHANGE(not_writable, f->writable = false)
 CHANGE(cache_unknown, disk->write_cache = DRIVE_UNKNOWN)
 CHANGE(no_disk, f->place.chain.count = 0)
@@ -168,7 +169,8 @@ static const struct {
     {"o_direct", direct_fails, PREFLIGHT_REFUSED, "Input/output error"},
     {"o_direct", direct_lies, PREFLIGHT_REFUSED, "otherwise"},
     {"o_direct", direct_wide, PREFLIGHT_REFUSED, "9012"},
-    {"o_direct", not_writable, PREFLIGHT_REFUSED, "not writable"},
+    {"o_direct", not_writable, PREFLIGHT_ADVICE, "not writable"},
+    {"o_direct", device_closed, PREFLIGHT_NOTE, "root"},
     {"write_cache", cache_unknown, PREFLIGHT_NOTE, "unknown"},
     {"device", no_disk, PREFLIGHT_NOTE, "No disk"},
     {"device", is_loop, PREFLIGHT_ADVICE, "loop"},
