@@ -79,6 +79,7 @@ struct data_file {
     struct extent_map extents;
     uint64_t increment_bytes; /* step of its size; 0: it has one size for ever */
     bool shrinkable;
+    bool growth_refused; /* told, and none has succeeded since; of who has the right to its size */
     uint32_t initial_pages;
     bool primary;             /* has the boot page */
     bool sparse;              /* pages are not allocated beforehand: sparse files, tempdb's */

@@ -112,11 +112,13 @@ static enum step refused(struct growth *g, int error, const char *why)
     row->size_pages_issued = row->size_pages_acked;
     relaxed_add(&r->task->worker->stats.counters.growths_failed, 1);
     g->failed++;
-    run_tell(r->run, EVENT_WARNING, EVENT_HERE,
-             "%s cannot grow by %" PRIu64 " MB: %s (SQL Server: 1105). It goes on with %" PRIu64
-             " MB; make room, or lower MaxSize",
-             r->file->file.path, wanted_bytes >> 20, error ? strerror(-error) : why,
-             (uint64_t)g->old_pages * PAGE_BYTES >> 20);
+    if (!r->file->growth_refused) /* once, not for every load that would need it */
+        run_tell(r->run, EVENT_WARNING, EVENT_HERE,
+                 "%s cannot grow by %" PRIu64 " MB: %s (SQL Server: 1105). It goes on with %" PRIu64
+                 " MB; make room, or lower MaxSize",
+                 r->file->file.path, wanted_bytes >> 20, error ? strerror(-error) : why,
+                 (uint64_t)g->old_pages * PAGE_BYTES >> 20);
+    r->file->growth_refused = true;
     return go(g, next_file);
 }
 
@@ -292,6 +294,7 @@ static enum step raise_limit(struct growth *g)
     resize_set_limit(r, g->new_pages);
     relaxed_add(&r->task->worker->stats.counters.file_growths, 1);
     g->grown++;
+    r->file->growth_refused = false;
     run_log(r->run, r->actor, EVENT_HERE, "%s grew from %" PRIu64 " MB to %" PRIu64 " MB",
             r->file->file.path, (uint64_t)g->old_pages * PAGE_BYTES >> 20,
             (uint64_t)g->new_pages * PAGE_BYTES >> 20);
