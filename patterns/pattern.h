@@ -73,6 +73,7 @@ struct op {
     unsigned log_records;         /* OP_BULK: format records to reserve log space for */
     struct op_spill spill;        /* OP_SORT, OP_HASH */
     bool rollback;    /* SQLIOSim's RollbackChance: pages are read, nothing is changed or logged */
+    bool undo;        /* OP_UPDATE: pages are changed, then all of it is undone, with log records */
     bool log_only;    /* OP_BACKUP */
     bool new_extents; /* OP_BULK: into page_count pages newly allocated in the file's database */
     bool full_log;    /* of them: each page is logged in full */
@@ -167,6 +168,8 @@ struct pattern {
     int64_t (*requests_at_once)(const void *settings);
     /* NULL: does not use OP_CHECKDB. */
     struct pattern_reads (*reads)(const void *settings);
+    /* Most pages of one OP_UPDATE that may be undone; 0 or NULL: it asks for no undo. */
+    int64_t (*undo_pages)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
     void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);
     /* Which of its pattern's actors it is, once, after init; NULL: all are alike. */

@@ -47,6 +47,7 @@ struct random_user_settings {
     int64_t log_bytes_min;
     int64_t log_bytes_max;
     int64_t rollback_chance;
+    int64_t logged_rollback_chance;
     int64_t sleep_after_ns;
     int64_t yield_chance;
     bool cpu_simulation;
@@ -141,6 +142,15 @@ static const struct opt random_user_opts[] = {
      FIELD(rollback_chance),
      .help = "Chance that a transaction is rolled back in memory: its pages are read, nothing is "
              "changed or logged."},
+    {.name = "LoggedRollbackChance",
+     .type = OPT_HUNDREDTHS,
+     .def = "0",
+     .min = "0",
+     .max = "10000",
+     .unit = "1/100 %",
+     FIELD(logged_rollback_chance),
+     .help = "Chance that a transaction is rolled back after its changes: each is undone with a "
+             "compensation record, read from the log where it has left the log buffers."},
     {.name = "SleepAfter",
      .type = OPT_MILLIS,
      .def = "5",
@@ -378,6 +388,14 @@ static uint32_t draw_count(struct random_user *user, int64_t thousandths)
     return (uint32_t)(thousandths / THOUSANDTHS) + one_more;
 }
 
+/* Drawn only where it is asked for: other runs keep their numbers. */
+static bool draw_undo(struct random_user *user, bool rollback)
+{
+    const int64_t chance = user->settings->logged_rollback_chance;
+
+    return chance > 0 && rng_chance(&user->rng, chance) && !rollback;
+}
+
 /* The pages that are changed come last. */
 static void draw_singles(struct random_user *user, uint32_t size_pages, struct op *out)
 {
@@ -409,6 +427,7 @@ static void next_singles(struct random_user *user, const struct pattern_view *vi
         return;
     }
     *out = (struct op){.kind = OP_UPDATE, .file = file, .rollback = rollback};
+    out->undo = draw_undo(user, rollback);
     draw_singles(user, view->files[file].size_pages, out);
     user->step = STEP_COMPUTE;
 }
@@ -427,6 +446,7 @@ static void next_chain(struct random_user *user, const struct pattern_view *view
         region_pages = region_pages_now(user, view);
     }
     *out = (struct op){.kind = OP_UPDATE, .file = user->region_file, .rollback = rollback};
+    out->undo = draw_undo(user, rollback);
     draw_chain(user, region_pages, out);
     user->step = STEP_COMPUTE;
 }
@@ -485,11 +505,19 @@ static int64_t random_user_pages(const void *settings)
     return chain_capacity(settings);
 }
 
-/* Every page of the longest chain changed with the largest record, begin and commit around them. */
+static int64_t random_user_undo_pages(const void *settings)
+{
+    const struct random_user_settings *s = settings;
+
+    return s->logged_rollback_chance > 0 ? (int64_t)chain_capacity(s) : 0;
+}
+
+/* Every page of the longest chain changed with the largest record, begin and commit around them; a
+ * rollback doubles it. */
 static void random_user_log_need(const void *settings, uint64_t *payload_bytes, uint64_t *records)
 {
     const struct random_user_settings *s = settings;
-    const uint64_t pages = chain_capacity(s);
+    const uint64_t pages = chain_capacity(s) * (s->logged_rollback_chance > 0 ? 2 : 1);
 
     *payload_bytes = pages * (uint64_t)s->log_bytes_max;
     *records = 2 + pages * (s->log_bytes_max > LOG_ONE_RECORD ? 2 : 1);
@@ -505,5 +533,6 @@ const struct pattern pattern_random_user = {
     .next = random_user_next,
     .rate = random_user_rate,
     .pages_at_once = random_user_pages,
+    .undo_pages = random_user_undo_pages,
     .log_need = random_user_log_need,
 };

@@ -438,6 +438,10 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
         error = tempdb_work_create(actor);
     if (!error && (pattern->resizes || (pattern->new_extents && pattern->new_extents(settings))))
         error = size_change_create(actor);
+    if (!error && pattern->undo_pages && pattern->undo_pages(settings) > 0) {
+        actor->rollback = rollback_create(actor, pattern->undo_pages(settings));
+        error = actor->rollback ? 0 : -ENOMEM;
+    }
     if (!error && pattern->per_database)
         error = checkpoint_create(actor);
     if (!error && pattern->checks)
@@ -460,6 +464,8 @@ void actor_free(struct actor *actor)
     tempdb_work_free(actor->tempdb);
     actor->tempdb = NULL;
     size_change_free(actor);
+    rollback_free(actor->rollback);
+    actor->rollback = NULL;
     page_scan_free(&actor->scan);
     page_reader_free(&actor->reader);
     free(actor->audit.buffer);

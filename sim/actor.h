@@ -17,6 +17,7 @@
 #include "sim/dbcc_check.h"
 #include "sim/page_read.h"
 #include "sim/page_scan.h"
+#include "sim/rollback.h"
 #include "sim/run.h"
 #include "sim/share_gate.h"
 #include "sim/writeback.h"
@@ -39,6 +40,7 @@ struct transaction {
     struct frame *frame; /* pinned */
     struct xact xact;
     bool begun;
+    bool undoing;      /* its changes, newest first: rollback.h */
     uint64_t start_ns; /* of the commit wait */
     uint64_t commit_position;
 };
@@ -89,6 +91,7 @@ struct actor {
     struct page_reader reader;
     struct page_scan scan; /* of patterns with pages_at_once */
     struct transaction transaction;
+    struct rollback *rollback; /* of patterns that undo */
     struct page_audit audit;
     struct bulk_update *bulk;        /* of patterns that load */
     struct dbcc_check *dbcc;         /* of patterns that read past the pool */
@@ -127,6 +130,10 @@ static inline enum task_result actor_go(struct actor *actor, executor_step step)
 enum task_result log_full_begin(struct actor *actor);
 /* A wait for log space, by its reason. */
 void log_wait_count(struct actor *actor, struct wal *wal);
+/* transaction.c, for rollback.c: go on with the page at the transaction's index; no page is left.
+ */
+enum task_result transaction_page(struct actor *actor);
+enum task_result transaction_over(struct actor *actor);
 enum task_result transaction_begin(struct actor *actor);
 enum task_result read_ahead_begin(struct actor *actor);
 enum task_result bulk_update_begin(struct actor *actor);

@@ -9,7 +9,8 @@
  * Log space for the largest need is reserved before a page is pinned, and waited for only there.
  * One page is pinned at a time.  A change is made in one turn under the frame's partition lock:
  * append the log record, then new generation, body, LSN; so frame and log never disagree.
- * SQLIOSim's rollback is drawn by the pattern: such a transaction only reads.
+ * SQLIOSim's rollback is drawn by the pattern: such a transaction only reads.  One that is to be
+ * undone goes the same way backwards before it ends (rollback.h).
  */
 #include <assert.h>
 #include <errno.h>
@@ -61,7 +62,7 @@ static uint64_t log_need(const struct actor *actor, size_t sector_bytes)
     for (unsigned i = 0; i < actor->op.pages_count && !actor->op.rollback; i++) {
         const struct op_page *page = &actor->op.pages[i];
         if (page->update)
-            need += page_change_cost(page->log_bytes, sector_bytes);
+            need += page_change_cost(page->log_bytes, sector_bytes) * (actor->op.undo ? 2 : 1);
     }
     return need;
 }
@@ -120,27 +121,40 @@ static enum task_result next_page(struct actor *actor)
     if (t->frame)
         pool_unpin(&actor->run->pool, t->frame);
     t->frame = NULL;
-    t->index++;
-    actor->execute = get_page;
-    return t->index % PAGES_PER_TURN ? get_page(actor) : TASK_AGAIN;
+    t->index += !t->undoing;
+    actor->execute = t->undoing ? rollback_next : get_page;
+    return t->index % PAGES_PER_TURN ? actor->execute(actor) : TASK_AGAIN;
+}
+
+/* Forward to the next page that may be used.  When the run stops a long chain commits, or undoes,
+ * what it has. */
+static void pages_skip(struct actor *actor)
+{
+    struct transaction *t = &actor->transaction;
+    if (run_stopping(actor->run))
+        t->index = actor->op.pages_count;
+    while (t->index < actor->op.pages_count &&
+           !page_may_be_used(t->file, actor->op.pages[t->index].page_no))
+        t->index++;
 }
 
 static enum task_result get_page(struct actor *actor)
 {
     struct transaction *t = &actor->transaction;
     struct counters *counters = &actor->task.worker->stats.counters;
-    if (run_stopping(actor->run)) /* a long chain commits what it has */
-        t->index = actor->op.pages_count;
-    while (t->index < actor->op.pages_count &&
-           !page_may_be_used(t->file, actor->op.pages[t->index].page_no))
-        t->index++;
+    if (!t->undoing)
+        pages_skip(actor);
     if (wal_failed(wal_of(actor)))
         return abandon(actor);
-    if (t->index == actor->op.pages_count)
-        return actor_go(actor, commit);
+    if (t->index == actor->op.pages_count) {
+        t->undoing = actor->op.undo && t->begun;
+        return t->undoing ? rollback_next(actor) : actor_go(actor, commit);
+    }
     if (t->index >= t->scanned)
         return scan_begin(actor);
     uint32_t page_no = actor->op.pages[t->index].page_no;
+    if (!page_may_be_used(t->file, page_no)) /* undoing: it was cut off meanwhile */
+        return next_page(actor);
     uint64_t key = page_key(t->file->file.mark.file_uid, page_no);
     switch (pool_get(&actor->run->pool, key, &actor->task, &t->frame)) {
     case POOL_HIT:
@@ -214,6 +228,8 @@ static int change_locked(struct actor *actor)
     frame->generation = identity.generation;
     frame->actor = (uint16_t)actor->number;
     frame_mark_dirty(&actor->run->pool, frame, lsn);
+    if (actor->op.undo && !t->undoing)
+        rollback_note(actor->rollback, t->index, lsn, identity.generation);
     return 0;
 }
 
@@ -272,12 +288,13 @@ static enum task_result commit(struct actor *actor)
         return finish(actor);
     }
     struct lsn lsn;
-    int error = log_mark(wal_of(actor), &t->xact, LOG_OP_COMMIT_XACT, &lsn, &actor->task);
+    enum log_op op = t->undoing ? LOG_OP_ABORT_XACT : LOG_OP_COMMIT_XACT;
+    int error = log_mark(wal_of(actor), &t->xact, op, &lsn, &actor->task);
     if (error == -EAGAIN)
         return TASK_PARK;
     if (error)
         return abandon(actor);
-    if (commit_is_delayed(actor))
+    if (!t->undoing && commit_is_delayed(actor))
         return commit_delayed(actor);
     t->commit_position = lsn_position(lsn);
     t->start_ns = clock_now_ns(actor->run->clock);
@@ -295,10 +312,24 @@ static enum task_result wait_commit(struct actor *actor)
     }
     uint64_t waited = clock_now_ns(actor->run->clock) - t->start_ns;
     struct stats *stats = &actor->task.worker->stats;
+    if (t->undoing) {
+        relaxed_add(&stats->counters.logged_rollbacks, 1);
+        return finish(actor);
+    }
     stats_add(stats, run_phase_now(actor->run), STREAM_commit, 0, waited,
               waited + actor->reader.lateness_ns);
     relaxed_add(&stats->counters.transactions, 1);
     return finish(actor);
+}
+
+enum task_result transaction_page(struct actor *actor)
+{
+    return actor_go(actor, get_page);
+}
+
+enum task_result transaction_over(struct actor *actor)
+{
+    return actor_go(actor, commit);
 }
 
 enum task_result transaction_begin(struct actor *actor)
@@ -306,5 +337,7 @@ enum task_result transaction_begin(struct actor *actor)
     struct transaction *t = &actor->transaction;
     memset(t, 0, sizeof *t);
     t->file = actor->run->files[actor->op.file];
+    if (actor->op.undo)
+        rollback_forget(actor->rollback, actor->op.pages_count);
     return actor_go(actor, reserve);
 }

@@ -180,6 +180,21 @@ void wal_seal_open(struct wal *wal)
     fifo_put(wal, buffer);
 }
 
+bool wal_in_buffers(struct wal *wal, uint64_t position)
+{
+    bool found = false;
+    pthread_mutex_lock(&wal->lock);
+    found = wal->open && position == wal_open_position(wal);
+    for (unsigned i = 0; i < WAL_BUFFERS && !found; i++) {
+        const struct log_buffer *buffer = &wal->buffers[i];
+        uint64_t start = buffer->end_position - buffer->size_bytes / LOG_SECTOR_BYTES;
+        found =
+            buffer != wal->open && !buffer->is_header && buffer->size_bytes && start == position;
+    }
+    pthread_mutex_unlock(&wal->lock);
+    return found;
+}
+
 /* ---- append ---- */
 
 static void xact_list_add(struct wal *wal, struct xact *xact)

@@ -264,6 +264,8 @@ void wal_hold_move(struct wal *wal, struct wal_hold *hold, uint64_t position);
 bool wal_is_held_back(struct wal *wal);
 /* Bytes of log from a held position on, about: headers of VLFs included. */
 uint64_t wal_bytes_from(struct wal *wal, uint64_t position);
+/* Are the records of the block at this position still in a log buffer? */
+bool wal_in_buffers(struct wal *wal, uint64_t position);
 /* The durable log at a held position; false when there is none yet. */
 bool wal_durable_span(struct wal *wal, uint64_t position, struct wal_span *span);
 unsigned wal_used_permille(struct wal *wal);
