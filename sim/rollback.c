@@ -149,7 +149,7 @@ static enum task_result wait_read(struct actor *actor)
     }
     if (wrong || r->rereads)
         report(actor, wrong ? what : r->first, !wrong);
-    relaxed_add(&counters->log_blocks_verified, !wrong);
+    relaxed_add(&counters->log_blocks_read_back, !wrong);
     return undo_page(actor);
 }
 

@@ -60,12 +60,12 @@ void wal_space_lacks(struct wal *wal)
 {
     if (wal_read_back_is_busy(wal))
         return; /* it will be over, and then we are asked again */
-    for (size_t i = 0; i < wal->vlf_count; i++)
-        if (!wal->vlfs[i].in_use)
-            return; /* reserved only: transactions that end give back what they do not use */
     enum wal_reuse_wait why = wal_reuse_wait_locked(wal);
     if (why == WAL_REUSE_CHECKPOINT || wal_growth_ask(wal) || wal->full_since_ns)
         return;
+    for (size_t i = 0; i < wal->vlf_count; i++)
+        if (!wal->vlfs[i].in_use)
+            return; /* reserved only: transactions that end give back what they do not use */
     wal->full_since_ns = clock_now_ns(wal->clock);
     wal->full_why = why;
     task_wake(&wal->writer); /* keeps the time */

@@ -1,9 +1,9 @@
 /*
  * wal_growth.h - growth of a log whose files may grow, by a task of its own.
  *
- * When space is waited for, no VLF is free and no checkpoint would give one back, a file of the log
- * grows by its increment, as far as its largest size allows: the file in which the log stands, else
- * the next.  The log and its writers go on meanwhile.
+ * When space is waited for (what is free is reserved) and no checkpoint would give any back, a file
+ * of the log grows by its increment, as far as its largest size allows: the file in which the log
+ * stands, else the next.  The log and its writers go on meanwhile.
  *
  *   SPACE (VLF headers and fresh bytes, in full, in order) -> flush -> PAGE 0 -> flush -> VLFs used
  *

@@ -92,7 +92,7 @@ static void vlf_end_with(struct wal_read_back *back, bool verified)
 {
     struct wal *wal = back->wal;
     struct counters *counters = &back->task.worker->stats.counters;
-    relaxed_add(&counters->log_blocks_verified, back->blocks);
+    relaxed_add(&counters->log_blocks_read_back, back->blocks);
     relaxed_add(&counters->log_vlfs_read_back, 1);
     pthread_mutex_lock(&wal->lock);
     back->vlf->reading = false;

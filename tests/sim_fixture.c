@@ -61,13 +61,18 @@ static void defaults(struct sim_options *o)
     o->pool_bytes = o->pool_bytes ? o->pool_bytes : 4 * MIB;
     o->workers = o->workers ? o->workers : 2;
     o->databases = o->databases ? o->databases : 1;
+    o->logs = o->logs ? o->logs : 1;
 }
 
-static void file_add(struct sim *sim, unsigned database, bool is_log)
+/* log: 0 = a data file, else the number of the log file. */
+static void file_add(struct sim *sim, unsigned database, unsigned log)
 {
+    bool is_log = log > 0;
     char name[32], path[SIM_PATH_MAX];
     uint64_t size = is_log ? sim->options.log_bytes : sim->options.data_bytes;
     snprintf(name, sizeof name, is_log ? "log%u.ldx" : "data%u.mdx", database + 1);
+    if (log > 1)
+        snprintf(name, sizeof name, "log%u-%u.ldx", database + 1, log);
     sim_path(sim, name, path);
     struct opt_where where = {"test", 0};
     int error = profile_add_file(sim->profile, path, is_log, (int64_t)size, (int64_t)size,
@@ -79,6 +84,10 @@ static void file_add(struct sim *sim, unsigned database, bool is_log)
                                   .database = database,
                                   .size_bytes = size,
                                   .max_bytes = size};
+    if (is_log && sim->options.log_max_bytes) {
+        planned->max_bytes = sim->options.log_max_bytes;
+        planned->increment_bytes = sim->options.log_increment;
+    }
 }
 
 static void profile_make(struct sim *sim)
@@ -86,10 +95,12 @@ static void profile_make(struct sim *sim)
     const struct opt_section *sections[PATTERNS_MAX];
     size_t count = pattern_sections(sections, PATTERNS_MAX);
     sim->profile = profile_create(sections, count);
-    sim->plan.files = calloc(2 * sim->options.databases, sizeof *sim->plan.files);
+    sim->plan.files =
+        calloc((1 + sim->options.logs) * sim->options.databases, sizeof *sim->plan.files);
     for (unsigned i = 0; i < sim->options.databases; i++) {
-        file_add(sim, i, false);
-        file_add(sim, i, true);
+        file_add(sim, i, 0);
+        for (unsigned log = 1; log <= sim->options.logs; log++)
+            file_add(sim, i, log);
     }
     struct opt_where where = {"test", 0};
     for (const struct sim_setting *s = sim->options.settings; s->section; s++) {

@@ -24,6 +24,8 @@ struct sim_options {
     uint64_t data_bytes, log_bytes, pool_bytes; /* 0 = 16, 8, 4 MiB */
     unsigned workers;                           /* 0 = 2 */
     unsigned databases;                         /* 0 = 1 */
+    unsigned logs;                              /* log files of each database; 0 = 1 */
+    uint64_t log_max_bytes, log_increment;      /* of each log file; 0 = it does not grow */
     bool real_clock;                            /* threads and an engine for real devices instead */
     const struct io_engine_ops *engine;         /* that one; NULL = sync */
     bool with_faults;                           /* the fault layer over the engine */

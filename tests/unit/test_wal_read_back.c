@@ -55,7 +55,7 @@ static void every_block_of_a_drawn_vlf_is_verified(void **state)
     release_all(&core);
     struct counters counters = counters_of(&core);
     assert_int_equal(counters.log_vlfs_read_back, 3);
-    assert_int_equal(counters.log_blocks_verified, blocks);
+    assert_int_equal(counters.log_blocks_read_back, blocks);
     fill_vlfs(&core, 3);
     assert_int_equal(counters_of(&core).log_blocks_overwritten_unread, 0);
     core_end(&core);
