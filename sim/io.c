@@ -181,6 +181,8 @@ static bool hold(struct io *io, struct io_req *req)
     req->start_ns = io_limit_take(io->limit, req->submit_ns, req->total_bytes);
     if (req->start_ns <= req->submit_ns && !io->held_head)
         return false;
+    if (io->stats)
+        relaxed_add(&io->stats->counters.limit_waits, 1);
     req->next = NULL;
     if (io->held_tail)
         io->held_tail->next = req;

@@ -354,7 +354,8 @@ void slot_speed_facts(const struct run_slot *slot, unsigned cpus, struct speed_f
     *out = (struct speed_facts){.rated = slot->rated && facts->times > 0,
                                 .seconds = facts->seconds,
                                 .steal_share = facts->steal_share,
-                                .host_pauses = facts->host_pauses};
+                                .host_pauses = facts->host_pauses,
+                                .limit_waits = facts->counters.limit_waits};
     add_rates(facts, out);
     for (unsigned r = 0; r < ROLE_COUNT; r++)
         add_role(facts, r, out);

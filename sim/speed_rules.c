@@ -318,7 +318,11 @@ void speed_grades_make(const struct speed_facts *facts, const struct thresholds 
     enum grade worst = worst_line(out);
     say_rate(&s, facts, &out->lines[0], out);
     say_lines(&s, out);
-    if (worst != GRADE_PASS && machine_limit(facts, machine))
+    if (worst != GRADE_PASS && facts->limit_waits)
+        axis_set(&out->axis, GRADE_NOT_TESTED,
+                 "MaxIops or MaxMBps was the limit: it held back %s requests; %.200s",
+                 count_text(facts->limit_waits).text, s.text);
+    else if (worst != GRADE_PASS && machine_limit(facts, machine))
         axis_set(&out->axis, GRADE_NOT_TESTED, "this machine was the limit: %.150s; %.200s",
                  machine, s.text);
     else

@@ -4,7 +4,7 @@
  * Only a rated phase is judged, on the response time from the intended start: there the load does
  * not depend on the storage.  A line is judged with at least 1,000 operations in at least 30 s.
  * What passes has passed although this machine's own time is in it; what does not is NOT TESTED
- * when this machine was the limit.
+ * when this machine was the limit, or the ceiling that the user set for the run.
  *
  * Pure: facts in, grades out; the caller owns both.  Units: ns; shares are 0 to 1.
  */
@@ -47,6 +47,7 @@ struct speed_facts {
     double cpu_share;     /* of the CPUs, used by this program */
     double steal_share;   /* of the CPUs, taken by the hypervisor */
     uint64_t host_pauses; /* times this machine stood still */
+    uint64_t limit_waits; /* requests that the ceiling of the run held back (MaxIops, MaxMBps) */
 };
 
 #define SPEED_LINES_MAX 16

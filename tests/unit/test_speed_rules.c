@@ -218,6 +218,18 @@ static void when_this_machine_was_the_limit_nothing_fails(void **state)
     }
 }
 
+/* The storage was not asked for what the mix asks for. */
+static void when_a_ceiling_held_requests_back_nothing_fails(void **state)
+{
+    struct speed_facts facts = good_facts();
+    (void)state;
+    facts.held = 0.3;
+    facts.limit_waits = 12345;
+    not_tested_without(facts, "MaxIops or MaxMBps was the limit: it held back 12,345 requests");
+    facts.held = 1;
+    assert_int_equal(result_of(facts).axis.grade, GRADE_PASS);
+}
+
 static void a_busy_machine_below_the_bounds_is_no_excuse(void **state)
 {
     struct speed_facts facts = good_facts();
@@ -435,6 +447,7 @@ int main(void)
         cmocka_unit_test(less_than_1000_operations_are_not_judged),
         cmocka_unit_test(a_role_with_too_few_operations_has_no_grade),
         cmocka_unit_test(when_this_machine_was_the_limit_nothing_fails),
+        cmocka_unit_test(when_a_ceiling_held_requests_back_nothing_fails),
         cmocka_unit_test(a_busy_machine_below_the_bounds_is_no_excuse),
         cmocka_unit_test(a_limit_of_the_user_is_marked_and_counts),
         cmocka_unit_test(a_dash_is_not_judged),
