@@ -76,7 +76,8 @@ struct op {
     bool undo;        /* OP_UPDATE: pages are changed, then all of it is undone, with log records */
     bool log_only;    /* OP_BACKUP */
     bool new_extents; /* OP_BULK: into page_count pages newly allocated in the file's database */
-    bool full_log;    /* of them: each page is logged in full */
+    bool full_log;    /* OP_BULK: each page is logged in full */
+    bool unread;      /* OP_BULK: what is in memory is not read again (CacheHitRatio) */
     int64_t increments; /* OP_RESIZE: below 0: shrink; of the file, or the database of the file */
     int64_t think_ns;
     bool snapshot;     /* OP_CHECKDB: of snapshots of the data files */

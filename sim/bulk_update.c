@@ -254,6 +254,7 @@ static void page_fill_first(struct actor *actor, struct lsn lsn)
     page_fill(frame->bytes, &actor->run->identity, &identity, number);
     pool_overwrite_end(&actor->run->pool, frame, b->run.generation, lsn, number);
     b->generations[b->run.first_page - b->first_page] = b->run.generation;
+    b->logged_position = lsn_position(lsn);
     b->run.first_page++;
     b->run.count--;
     memmove(&b->run.frames[0], &b->run.frames[1], b->run.count * sizeof b->run.frames[0]);
@@ -351,8 +352,12 @@ static enum task_result send_pages(struct actor *actor)
         if (b->generations[b->sent - b->first_page])
             got = writeback_collect(b->file->database, b->file, b->sent, actor_gather_cap(actor),
                                     b->free_gathers, &b->wait_position);
-        if (got == COLLECT_LOG)
+        if (got == COLLECT_LOG) {
+            /* Of all that is to be sent, else writes would be small. */
+            if (b->load.full_log && b->logged_position > b->wait_position)
+                b->wait_position = b->logged_position;
             return actor_go(actor, wait_send_log);
+        }
         uint32_t end = b->sent + 1;
         if (got == COLLECT_CLAIMED) {
             end = b->free_gathers->first_page + b->free_gathers->count;
@@ -521,20 +526,29 @@ void bulk_update_free(struct bulk_update *b)
     free(b);
 }
 
+/* Of the records of one extent. */
+static uint64_t extent_log_cost(bool full_log, size_t sector_bytes)
+{
+    return full_log ? EXTENT_PAGES * page_change_cost(BULK_ROW_BYTES, sector_bytes)
+                    : log_record_cost(sizeof(struct log_page_change), sector_bytes);
+}
+
 enum task_result bulk_update_begin(struct actor *actor)
 {
     struct bulk_update *b = actor->bulk;
     assert(b && actor->op.page_count <= b->pages_max); /* the pattern said that it loads in bulk */
     b->file = actor->run->files[actor->op.file];
     b->fresh = false;
-    b->load = (struct bulk_load){0};
+    b->load = (struct bulk_load){.full_log = actor->op.full_log};
     b->records = actor->op.log_records;
     size_t sector_bytes = wal_of(actor)->sector_bytes;
     b->need_bytes = 2 * log_record_cost(LOG_MARK_BYTES, sector_bytes) +
-                    b->records * log_record_cost(sizeof(struct log_page_change), sector_bytes);
+                    b->records * extent_log_cost(b->load.full_log, sector_bytes);
     uint32_t size = b->file->file.size_pages;
     b->next = actor->op.first_page < size ? actor->op.first_page : size;
     b->end = actor->op.page_count < size - b->next ? b->next + actor->op.page_count : size;
+    if (actor->op.unread)
+        return actor_go(actor, reserve);
     struct page_scan_range range = {.file = b->file,
                                     .first_page = b->next,
                                     .page_count = b->end - b->next,

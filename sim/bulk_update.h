@@ -45,12 +45,13 @@ struct bulk_update {
     struct data_file *file;
     struct xact xact;
     bool begun;
-    unsigned records_left;  /* of the reservation */
-    uint32_t first_page;    /* of the present transaction */
-    uint32_t next, end;     /* pages still to format */
-    uint32_t sent;          /* pages before this one were sent to the device, or need not be */
-    uint32_t settled;       /* pages before this one are on the device */
-    uint64_t wait_position; /* of the log, for a page to be written */
+    unsigned records_left;    /* of the reservation */
+    uint32_t first_page;      /* of the present transaction */
+    uint32_t next, end;       /* pages still to format */
+    uint32_t sent;            /* pages before this one were sent to the device, or need not be */
+    uint32_t settled;         /* pages before this one are on the device */
+    uint64_t wait_position;   /* of the log, for a page to be written */
+    uint64_t logged_position; /* of the newest record of a page */
     uint64_t commit_position, commit_ns;
     int failed; /* a page could not be written: no commit */
     struct bulk_run run;

@@ -58,7 +58,7 @@ static void open_locked(struct dbcc_pass *pass, unsigned read_pages)
     pass->number++;
     pass->threads = 1;
     pass->complete = true;
-    pass->database = &run->databases[pass->database_next++ % run->database_count];
+    pass->database = &run->databases[pass->database_next++ % run->user_database_count];
     pass->file = 0;
     pass->page = 0;
     pass->set_pages = set_pages(pass, read_pages);

@@ -59,7 +59,7 @@ int plan_add_snapshots(struct plan *plan, const struct profile *profile,
     if (!plan->snapshots)
         return -ENOMEM;
     for (unsigned i = 0; i < plan->file_count && !error; i++)
-        if (!plan->files[i].is_log)
+        if (!plan->files[i].is_log && !plan->files[i].tempdb)
             error = add(plan, i, message);
     return error;
 }

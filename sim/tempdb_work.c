@@ -28,10 +28,10 @@ int tempdb_work_create(struct actor *actor)
     actor->tempdb = work;
     if (!work)
         return -ENOMEM;
-    assert(actor->run->tempdb); /* the plan has seen to it */
     rng_split(&work->rng, actor->run->config.plan->seed, RNG_PURPOSE, actor->number);
     if (largest.kind != OP_SORT && largest.kind != OP_HASH)
         return 0;
+    assert(actor->run->tempdb); /* the plan has seen to it */
     work->list_count = lists_of(&largest);
     work->lists = calloc(work->list_count, sizeof *work->lists);
     work->spill = spill_create(actor, largest.spill.outstanding, largest.spill.chunk_pages,

@@ -1257,6 +1257,40 @@ static void cpu_idle_users_are_one_a_cpu(void **state)
     assert_int_equal(count_for("CpuIdleUser", "5", 3), 5);
 }
 
+/* ---- IndexRebuildUser ---- */
+
+/* 5003 of 100,000 pages: whole extents, 625 of them. */
+static void an_index_is_scanned_whole_and_as_much_is_written_elsewhere(void **state)
+{
+    (void)state;
+    struct actor actor = actor_settings("IndexRebuildUser");
+    const struct pattern_view view = view_of(one_file, 1);
+    static uint8_t used[100000];
+
+    set(&actor, "Pages", "5003");
+    set(&actor, "Interval", "7");
+    actor_start(&actor, 3, 0);
+    for (int round = 0; round < 20; round++) {
+        uint32_t pages[2] = {0};
+        struct op op;
+
+        memset(used, 0, sizeof(used));
+        for (op = next(&actor, &view); op.kind != OP_THINK; op = next(&actor, &view)) {
+            const bool writes = op.kind == OP_BULK;
+
+            assert_true(writes || (op.kind == OP_READ_AHEAD && pages[1] == 0));
+            assert_true(!writes || (op.full_log && op.log_records * 8 >= op.page_count));
+            for (uint32_t i = 0; i < op.page_count; i++)
+                assert_int_equal(used[op.first_page + i]++, 0);
+            pages[writes] += op.page_count;
+        }
+        assert_int_equal(op.think_ns, 7000 * MS);
+        assert_int_equal(pages[0], 5000);
+        assert_int_equal(pages[1], 5000);
+    }
+    actor_free(&actor);
+}
+
 /* ---- DbccUser ---- */
 
 static void dbcc_has_a_thread_a_cpu_at_most_eight_and_none_by_default(void **state)
@@ -1286,6 +1320,18 @@ static void dbcc_begins_with_a_pass_and_rests_after_each_if_it_is_to(void **stat
     for (int i = 0; i < 5; i++)
         assert_int_equal(next(&actor, &view).kind, OP_CHECKDB);
     actor_free(&actor);
+}
+
+/* Of maintenance: SQLIOSim has no such users. */
+static int maintenance(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_index_is_scanned_whole_and_as_much_is_written_elsewhere),
+        cmocka_unit_test(dbcc_has_a_thread_a_cpu_at_most_eight_and_none_by_default),
+        cmocka_unit_test(dbcc_begins_with_a_pass_and_rests_after_each_if_it_is_to),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
 int main(void)
@@ -1352,9 +1398,7 @@ int main(void)
         cmocka_unit_test(cpu_idle_user_keeps_to_its_pace),
         cmocka_unit_test(cpu_idle_user_reads_its_share_from_the_disk),
         cmocka_unit_test(cpu_idle_users_are_one_a_cpu),
-        cmocka_unit_test(dbcc_has_a_thread_a_cpu_at_most_eight_and_none_by_default),
-        cmocka_unit_test(dbcc_begins_with_a_pass_and_rests_after_each_if_it_is_to),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + maintenance();
 }
