@@ -68,10 +68,24 @@ static bool is_settled(const struct ledger_view *view)
             view->durable == view->issued);
 }
 
-static int check_pages(const struct reuse *reuse, const struct ledger_file *file, char *message)
+/* The initial update formats each page; what a growth added and nobody used was never written. */
+static bool must_be_written(const struct ledger_file *file, uint32_t page, bool sparse)
+{
+    bool primary = file->file_id == 1;
+    return !sparse && page < file->size_pages_acked && syspage_kind(page, primary) == SYSPAGE_NONE;
+}
+
+static int check_pages(const struct reuse *reuse, const struct ledger_file *file, bool sparse,
+                       char *message)
 {
     for (uint32_t page = 0; page < file->capacity_pages; page++) {
         struct ledger_view view = ledger_view(reuse->ledger, file->uid, page);
+        if (view.state == LEDGER_NEVER_WRITTEN && must_be_written(file, page, sparse))
+            return refuse(message, -EINVAL,
+                          "--reuse %s: page %" PRIu32
+                          " of %s was never written: the file grew, and "
+                          "such files are not taken over. " ANEW,
+                          reuse->directory, page, file->path);
         if (!is_settled(&view))
             return refuse(message, -EINVAL, "--reuse %s: page %" PRIu32 " of %s %s. " ANEW,
                           reuse->directory, page, file->path, state_text(view.state));
@@ -143,7 +157,7 @@ static int check_files(const struct reuse *reuse, const struct plan *plan, char 
         const struct ledger_file *file = ledger_file_at(reuse->ledger, (uint16_t)(i + 1));
         int error = check_file(reuse, file, &plan->files[i], message);
         if (!error)
-            error = check_pages(reuse, file, message);
+            error = check_pages(reuse, file, plan->files[i].sparse, message);
         if (error)
             return error;
     }
