@@ -353,6 +353,7 @@ static void check_row(struct verify_set *set, struct verify_file *file)
     const struct file_mark *mark = &file->file.mark;
     const struct ledger_file *row = file->row;
     bool same = file->ours && mark->file_uid == row->uid && mark->incarnation == row->incarnation &&
+                (uint32_t)mark->kind == row->kind &&
                 memcmp(mark->run_id, ledger_header_of(set->ledger)->run_id, RUN_ID_BYTES) == 0;
     struct finding finding = {.verdict = VERDICT_file_replaced};
     if (file->ours && !same) {
