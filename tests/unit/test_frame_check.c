@@ -83,6 +83,7 @@ static void check_all(struct checker *c, bool on_disk)
             core_step(&c->core, UINT64_MAX);
             result = c->actor.execute(&c->actor);
         }
+        file_use_end(&c->actor.use); /* as the actor does after every op */
     }
 }
 
