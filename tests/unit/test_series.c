@@ -15,7 +15,8 @@
 #include "sim/series.h"
 
 #define HEADER                                                                                     \
-    "t_s,utc,seconds,phase,stream,ops,bytes,mean_us,p99_us,max_us,in_flight,throttled,stalled\n"
+    "t_s,utc,seconds,phase,stream,ops,bytes,mean_us,p99_us,max_us,in_flight,throttled,"            \
+    "stalled,part\n"
 
 struct fixture {
     char folder[64], path[96];
@@ -85,9 +86,9 @@ static void sample(struct fixture *f)
 
 #define ROWS                                                                                       \
     "62.000,2026-01-01T00:01:02.000Z,0.500,stress,page_read,250,2048000,2000.0,2100.0,2200.0,"     \
-    "1.00,,\n"                                                                                     \
-    "62.000,2026-01-01T00:01:02.000Z,0.500,stress,commit,250,0,2000.0,2100.0,2200.0,1.00,,\n"      \
-    "62.000,2026-01-01T00:01:02.000Z,0.500,stress,all,,,,,,1.00,7,1\n"
+    "1.00,,,\n"                                                                                    \
+    "62.000,2026-01-01T00:01:02.000Z,0.500,stress,commit,250,0,2000.0,2100.0,2200.0,1.00,,,\n"     \
+    "62.000,2026-01-01T00:01:02.000Z,0.500,stress,all,,,,,,1.00,7,1,\n"
 
 static void an_interval_has_a_row_per_stream_and_one_of_all(void **state)
 {
