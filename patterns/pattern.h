@@ -30,6 +30,7 @@ enum op_kind {
     OP_SORT,        /* a sort that spills to tempdb: runs are written, merged and read back */
     OP_HASH,        /* a hash join that spills: partitions are written and read back */
     OP_RESIZE,      /* grow a database's data files, or shrink one file, by so many increments */
+    OP_STORE,       /* tempdb through the pool: make pages, read some that live, drop the oldest */
     OP_THINK,       /* sleep think_ns */
     OP_YIELD,       /* give the turn away once */
     OP_COMPUTE,     /* burn about compute_cycles CPU cycles */
@@ -58,6 +59,14 @@ struct op_spill {
     uint32_t outstanding; /* requests */
 };
 
+/* OP_STORE: version store, worktables. */
+struct op_store {
+    uint32_t pages;      /* made, whole extents */
+    bool iam;            /* one more before them, the IAM page of an object */
+    uint32_t reads;      /* of pages that live */
+    uint64_t keep_pages; /* that live after it: the oldest beyond them are dropped */
+};
+
 /* An intent.  Page numbers may name system pages: the executor skips those. */
 struct op {
     enum op_kind kind;
@@ -78,6 +87,7 @@ struct op {
     bool new_extents; /* OP_BULK: into page_count pages newly allocated in the file's database */
     bool full_log;    /* OP_BULK: each page is logged in full */
     bool unread;      /* OP_BULK: what is in memory is not read again (CacheHitRatio) */
+    struct op_store store; /* OP_STORE */
     int64_t increments; /* OP_RESIZE: below 0: shrink; of the file, or the database of the file */
     int64_t think_ns;
     bool snapshot;     /* OP_CHECKDB: of snapshots of the data files */

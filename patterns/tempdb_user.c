@@ -2,7 +2,9 @@
  * tempdb_user.c - TempDbUser: what queries put into tempdb.
  *
  * The actors are, in this order: Sorts sorts and Hashes hash joins, each of which begins again when
- * it is done (closed loop; Outstanding requests are shared out among them).
+ * it is done (closed loop; Outstanding requests are shared out among them); one that fills the
+ * version store and one that makes worktables, each by its rate, which does not make up for more
+ * than a second.
  *
  * Source: reference "SQL Server storage I/O", sections 1 and 8; presets.md, tempdb-heavy.
  */
@@ -12,24 +14,30 @@
 #include "patterns/pattern.h"
 #include "patterns/users.h"
 
-#define PAGE   8192
-#define EXTENT (8 * PAGE)
-#define ROOM_FOR                                                                                   \
-    8 /* an eighth more than the objects have: what is merged stands twice for a moment */
+#define PAGE          8192
+#define EXTENT_PAGES  8
+#define EXTENT        (EXTENT_PAGES * PAGE)
+#define NS_PER_SECOND 1000000000ull
+#define THOUSANDTHS   1000.0
+#define SPARE_PAGES   512 /* of a store: what is under way, or was left by others */
+#define ROOM_FOR      8   /* an eighth more than objects have: what is merged stands twice */
 
 struct tempdb_settings {
     int64_t sorts, sort_bytes, sort_memory_bytes, merge_ways;
     int64_t hashes, hash_bytes, hash_partitions;
+    int64_t version_rate, worktable_rate; /* thousandths */
+    int64_t version_age_ns;
     int64_t spill_bytes, outstanding, size_bytes;
     int64_t share;
 };
 
-enum role { ROLE_SORT, ROLE_HASH };
+enum role { ROLE_SORT, ROLE_HASH, ROLE_VERSIONS, ROLE_WORKTABLES };
 
 struct tempdb_user {
     const struct tempdb_settings *settings;
     enum role role;
     unsigned number; /* of those that share Outstanding */
+    uint64_t due_ns; /* by the rate: when the next op is; 0 = at once */
 };
 
 #define FIELD(member) OPT_FIELD(struct tempdb_settings, member)
@@ -94,6 +102,32 @@ static const struct opt tempdb_opts[] = {
      .unit = "partitions",
      FIELD(hash_partitions),
      .help = "Partitions of a hash join."},
+    {.name = "VersionStoreRate",
+     .type = OPT_DECIMAL,
+     .def = "0",
+     .min = "0",
+     .max = "1000000",
+     .unit = "pages/s",
+     FIELD(version_rate),
+     .help = "Pages of row versions made a second: in the buffer pool, read as often by who needs "
+             "an old version, written by the lazy writer alone; 0 = no version store."},
+    {.name = "VersionStoreAge",
+     .type = OPT_SECONDS,
+     .def = "60",
+     .min = "1",
+     .max = "86400",
+     .unit = "s",
+     FIELD(version_age_ns),
+     .help = "How long row versions are kept: the longest transaction that may need them."},
+    {.name = "WorktableRate",
+     .type = OPT_DECIMAL,
+     .def = "0",
+     .min = "0",
+     .max = "100000",
+     .unit = "tables/s",
+     FIELD(worktable_rate),
+     .help = "Worktables made, used and dropped a second: an IAM page and an extent each, "
+             "allocated and freed through PFS and GAM; 0 = none."},
     {.name = "SpillSize",
      .type = OPT_BYTES,
      .def = "64K",
@@ -146,7 +180,8 @@ static const struct opt_section tempdb_section = {
     .opts = tempdb_opts,
     .count = sizeof(tempdb_opts) / sizeof(tempdb_opts[0]),
     .size_bytes = sizeof(struct tempdb_settings),
-    .help = "What queries put into tempdb: sorts and hash joins that spill.",
+    .help =
+        "What queries put into tempdb: sorts and hash joins that spill, row versions, worktables.",
     .check = tempdb_check,
 };
 
@@ -155,7 +190,7 @@ static int64_t tempdb_count(const void *settings, int64_t cpu_count)
     const struct tempdb_settings *s = settings;
 
     (void)cpu_count;
-    return s->sorts + s->hashes;
+    return s->sorts + s->hashes + (s->version_rate > 0) + (s->worktable_rate > 0);
 }
 
 static size_t tempdb_state_size(const void *settings)
@@ -175,8 +210,16 @@ static void tempdb_place(void *state, unsigned kind_index)
 {
     struct tempdb_user *user = state;
 
+    const struct tempdb_settings *s = user->settings;
+    const bool is_first_store = kind_index == s->sorts + s->hashes;
+
     user->number = kind_index;
-    user->role = kind_index < user->settings->sorts ? ROLE_SORT : ROLE_HASH;
+    if (kind_index < s->sorts)
+        user->role = ROLE_SORT;
+    else if (kind_index < s->sorts + s->hashes)
+        user->role = ROLE_HASH;
+    else
+        user->role = is_first_store && s->version_rate > 0 ? ROLE_VERSIONS : ROLE_WORKTABLES;
 }
 
 /* ---- sizes ---- */
@@ -209,15 +252,65 @@ static void spill_op(const struct tempdb_user *user, struct op *out)
     out->spill.outstanding = outstanding_of(user);
 }
 
+/* What is made in the longest time that a version may be needed. */
+static uint64_t version_pages(const struct tempdb_settings *s)
+{
+    const double pages =
+        (double)s->version_rate / THOUSANDTHS * ((double)s->version_age_ns / NS_PER_SECOND);
+
+    return (uint64_t)pages / EXTENT_PAGES * EXTENT_PAGES + EXTENT_PAGES;
+}
+
+static void store_op(const struct tempdb_user *user, struct op *out)
+{
+    const bool versions = user->role == ROLE_VERSIONS;
+
+    *out = (struct op){.kind = OP_STORE};
+    out->store.pages = EXTENT_PAGES;
+    out->store.reads = EXTENT_PAGES;
+    out->store.iam = !versions;
+    out->store.keep_pages = versions ? version_pages(user->settings) : 0;
+}
+
+static bool is_spill(const struct tempdb_user *user)
+{
+    return user->role == ROLE_SORT || user->role == ROLE_HASH;
+}
+
 static void tempdb_largest(const void *state, struct op *out)
 {
-    spill_op(state, out);
+    if (is_spill(state))
+        spill_op(state, out);
+    else
+        store_op(state, out);
+}
+
+/* Between two ops by the rate. */
+static uint64_t interval_ns(const struct tempdb_user *user)
+{
+    const struct tempdb_settings *s = user->settings;
+    const double per_second = user->role == ROLE_VERSIONS ? (double)s->version_rate / EXTENT_PAGES
+                                                          : (double)s->worktable_rate;
+
+    return per_second > 0 ? (uint64_t)(NS_PER_SECOND * THOUSANDTHS / per_second) : NS_PER_SECOND;
 }
 
 static void tempdb_next(void *state, const struct pattern_view *view, struct op *out)
 {
-    (void)view;
-    spill_op(state, out);
+    struct tempdb_user *user = state;
+
+    if (is_spill(user)) {
+        spill_op(user, out);
+        return;
+    }
+    if (user->due_ns == 0 || user->due_ns + NS_PER_SECOND < view->now_ns)
+        user->due_ns = view->now_ns;
+    if (view->now_ns < user->due_ns) {
+        *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)(user->due_ns - view->now_ns)};
+        return;
+    }
+    store_op(user, out);
+    user->due_ns += interval_ns(user);
 }
 
 /* Objects, what a merge has read and not freed yet, and the last extent of each run or partition.
@@ -231,12 +324,17 @@ static struct pattern_tempdb tempdb_use(const void *settings)
 
     if (s->sorts + s->hashes > 0)
         use.need_bytes = (uint64_t)(objects + objects / ROOM_FOR + under_way);
+    if (s->version_rate > 0)
+        use.need_bytes += (version_pages(s) + SPARE_PAGES) * PAGE;
+    if (s->worktable_rate > 0)
+        use.need_bytes += SPARE_PAGES * PAGE;
     return use;
 }
 
 const struct pattern pattern_tempdb_user = {
     .name = "TempDbUser",
-    .help = "Queries that spill to tempdb: sorts and hash joins.",
+    .help =
+        "What queries put into tempdb: spills of sorts and hash joins, row versions, worktables.",
     .section = &tempdb_section,
     .user_count = tempdb_count,
     .state_size = tempdb_state_size,

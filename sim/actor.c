@@ -161,6 +161,8 @@ static enum task_result op_begin(struct actor *actor)
         return tempdb_sort_begin(actor);
     case OP_HASH:
         return tempdb_hash_begin(actor);
+    case OP_STORE:
+        return tempdb_store_begin(actor);
     case OP_THINK:
         return think_begin(actor);
     case OP_YIELD:
@@ -342,6 +344,7 @@ static void actor_finished(struct task *task)
     struct actor *actor = (struct actor *)task;
     if (actor->pattern->cleans)
         pool_set_cleaner(&actor->run->pool, NULL);
+    tempdb_work_finish(actor);
     if (actor->checkpoint && actor->service)
         checkpoint_desk_serve(&actor->database->desk, NULL);
     share_leave(&actor->share);

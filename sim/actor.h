@@ -150,6 +150,7 @@ enum task_result lazy_write_begin(struct actor *actor);
 int lazy_write_create(struct actor *actor) __attribute__((warn_unused_result));
 enum task_result tempdb_sort_begin(struct actor *actor);
 enum task_result tempdb_hash_begin(struct actor *actor);
+enum task_result tempdb_store_begin(struct actor *actor);
 enum task_result frame_check_begin(struct actor *actor);
 /* Of `shares` actors that begin spread over the pool, number `share`. */
 int frame_check_create(struct actor *actor, unsigned share, unsigned shares)

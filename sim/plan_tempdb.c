@@ -13,6 +13,7 @@
 
 #define TEMPDB_FILES_MAX  8 /* more only against contention: section 8 */
 #define LOG_BYTES_MIN     (8 * UNITS_MIB)
+#define LOG_BYTES_LEAST   (2 * (uint64_t)UNITS_MIB) /* of one that is named by [FileN] */
 #define LOG_BYTES_MAX     (256 * UNITS_MIB)
 #define LOG_SHARE         8
 #define DATA_SHARE        5 /* of the user databases' data: presets.md, dss */
@@ -176,6 +177,15 @@ static uint64_t usable_bytes(const struct plan *plan)
     return sum;
 }
 
+/* Of tempdb's log files together; 0: it has none. */
+static uint64_t log_bytes(const struct plan *plan)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < plan->file_count; i++)
+        sum += plan->files[i].tempdb && plan->files[i].is_log ? plan->files[i].size_bytes : 0;
+    return sum;
+}
+
 static bool has_user_database(const struct plan *plan)
 {
     for (unsigned i = 0; i < plan->file_count; i++)
@@ -193,6 +203,12 @@ int plan_check_tempdb(const struct plan *plan, const struct profile *profile,
         snprintf(message, PLAN_MESSAGE_MAX,
                  "tempdb alone is no server: add a database with a data and a log file, [FileN] "
                  "without TempDb");
+        return -EINVAL;
+    }
+    if (log_bytes(plan) > 0 && log_bytes(plan) < LOG_BYTES_LEAST) {
+        snprintf(message, PLAN_MESSAGE_MAX,
+                 "the log of tempdb is below 2 MiB, too small for allocations and checkpoints to "
+                 "share: raise its InitialSize (SQL Server's is 8 MB)");
         return -EINVAL;
     }
     if (need <= usable)

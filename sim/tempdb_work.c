@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RNG_PURPOSE  0x54454D50 /* "TEMP" */
-#define FULL_REST_NS (10 * NS_PER_MS)
+#define RNG_PURPOSE    0x54454D50 /* "TEMP" */
+#define FULL_REST_NS   (10 * NS_PER_MS)
+#define PINNED_REST_NS NS_PER_MS /* another looks at the frame for a moment */
 
 /* ---- life ---- */
 
@@ -20,6 +21,15 @@ static unsigned lists_of(const struct op *op)
     return spill->ways + 1 + (unsigned)runs + 1;
 }
 
+static int store_create(struct tempdb_work *work, const struct op_store *op)
+{
+    struct tempdb_store *store = &work->store;
+    store->capacity =
+        (unsigned)((op->keep_pages + op->pages) / EXTENT_PAGES) + 1 + TEMPDB_STORE_SPARE;
+    store->ring = calloc(store->capacity, sizeof *store->ring);
+    return store->ring ? 0 : -ENOMEM;
+}
+
 int tempdb_work_create(struct actor *actor)
 {
     struct op largest = {.kind = OP_END};
@@ -29,6 +39,8 @@ int tempdb_work_create(struct actor *actor)
     if (!work)
         return -ENOMEM;
     rng_split(&work->rng, actor->run->config.plan->seed, RNG_PURPOSE, actor->number);
+    if (largest.kind == OP_STORE)
+        return store_create(work, &largest.store);
     if (largest.kind != OP_SORT && largest.kind != OP_HASH)
         return 0;
     assert(actor->run->tempdb); /* the plan has seen to it */
@@ -45,12 +57,49 @@ void tempdb_work_free(struct tempdb_work *work)
         return;
     spill_free(work->spill);
     free(work->lists);
+    free(work->store.ring);
     free(work);
+}
+
+/* ---- frames ---- */
+
+struct wal *tempdb_work_wal(const struct actor *actor)
+{
+    return &tempdb_space_database(actor->run->tempdb)->wal;
+}
+
+bool tempdb_work_discard(struct actor *actor, const struct tempdb_stretch *at, uint32_t *index)
+{
+    for (; *index < at->pages; ++*index) {
+        uint64_t key = page_key(at->file->file.mark.file_uid, at->first_page + *index);
+        bool waits = false;
+        if (pool_discard(&actor->run->pool, key, &actor->task, &waits))
+            continue;
+        if (!waits)
+            task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + PINNED_REST_NS);
+        return false;
+    }
+    return true;
+}
+
+void tempdb_work_finish(struct actor *actor)
+{
+    if (actor->tempdb && actor->tempdb->store.ring)
+        tempdb_store_leave(actor);
 }
 
 /* ---- begin ---- */
 
 /* What earlier users left is read like an object of one's own, for perhaps nobody has yet. */
+static bool adopt(struct actor *actor, struct spill_list *left)
+{
+    struct tempdb_work *work = actor->tempdb;
+    if (!spill_adopt_left(work->spill, left))
+        return false;
+    work->discarded = 0;
+    return true;
+}
+
 static enum task_result clear(struct actor *actor)
 {
     struct tempdb_work *work = actor->tempdb;
@@ -59,8 +108,12 @@ static enum task_result clear(struct actor *actor)
     spill_work(work->spill);
     if (tempdb_work_is_cut(actor))
         return tempdb_work_drain(actor);
-    while (spill_can_fetch(work->spill) && (left->head || spill_adopt_left(work->spill, left)))
+    while (spill_can_fetch(work->spill) && !atomic_load(&actor->task.wait_list) &&
+           (left->head || adopt(actor, left))) {
+        if (!tempdb_work_discard(actor, &left->head->at, &work->discarded))
+            return TASK_PARK; /* a version store had it */
         spill_fetch(work->spill, left);
+    }
     return spill_is_idle(work->spill) ? actor_go(actor, work->cleared) : TASK_PARK;
 }
 

@@ -31,6 +31,22 @@ struct tempdb_hash {
     unsigned partition; /* that is being read back */
 };
 
+/* tempdb_store.c */
+#define TEMPDB_STORE_SPARE 64 /* stretches beyond what is kept: under way, and left by others */
+struct tempdb_store {
+    struct tempdb_stretch *ring; /* an extent each at most, oldest first */
+    unsigned capacity, first, count;
+    uint64_t pages;
+    struct tempdb_change change;
+    uint32_t appended, reads; /* pages of the present op */
+    uint32_t index;           /* page of the stretch that is being made */
+    uint32_t discarded;       /* pages of the oldest stretch */
+    bool drawn;               /* reading is the page to be read */
+    struct tempdb_stretch reading;
+    uint32_t reading_index;
+    struct frame *frame;
+};
+
 struct tempdb_work {
     struct spill *spill;
     struct spill_list *lists; /* all chunks of the object are in one of these */
@@ -38,6 +54,8 @@ struct tempdb_work {
     struct rng rng;        /* which run delivers next, which partition a row belongs to */
     executor_step cleared; /* goes on after CLEAR */
     uint64_t rest_until_ns;
+    uint32_t discarded; /* CLEAR: pages of the stretch that is taken up */
+    struct tempdb_store store;
     union {
         struct tempdb_sort sort;
         struct tempdb_hash hash;
@@ -50,6 +68,13 @@ void tempdb_work_free(struct tempdb_work *work);
 
 /* Free what earlier users left, then go on. */
 enum task_result tempdb_work_begin(struct actor *actor, executor_step then);
+/* Free the frames of the stretch's pages, from *index on, unwritten; false: one is in use, and the
+ * task is woken. */
+bool tempdb_work_discard(struct actor *actor, const struct tempdb_stretch *at, uint32_t *index);
+struct wal *tempdb_work_wal(const struct actor *actor);
+/* The actor has ended: what lives is left. */
+void tempdb_work_finish(struct actor *actor);
+void tempdb_store_leave(struct actor *actor);
 /* The phase or the run ends, or the spill failed: no more is begun. */
 bool tempdb_work_is_cut(const struct actor *actor);
 /* Let what is under way end; then the operation is done. */

@@ -123,6 +123,9 @@ static void assert_op_fits(const struct op *op, const struct pattern_view *view)
         assert_true(op->page_count > 0);
         assert_true((uint64_t)op->first_page + op->page_count <= view->files[op->file].size_pages);
         break;
+    case OP_STORE:
+        assert_true(op->store.pages > 0 && op->store.pages % 8 == 0); /* whole extents */
+        break;
     case OP_SORT:
         assert_true(op->spill.run_pages > 0 && op->spill.run_pages <= op->spill.pages);
         assert_true(op->spill.ways >= 2);
