@@ -90,18 +90,45 @@ static void file_add(struct sim *sim, unsigned database, unsigned log)
     }
 }
 
+/* tempdb is the last database. */
+static void tempdb_file_add(struct sim *sim, unsigned index, bool is_log)
+{
+    char name[32], path[SIM_PATH_MAX];
+    uint64_t size = is_log ? sim->options.tempdb_log_bytes : sim->options.tempdb_bytes;
+    snprintf(name, sizeof name, is_log ? "tempdb.ldx" : "tempdb%u.mdx", index + 1);
+    sim_path(sim, name, path);
+    struct opt_where where = {"test", 0};
+    int error = profile_add_tempdb_file(sim->profile, path, is_log, (int64_t)size, where);
+    assert(!error);
+    sim->plan.files[sim->plan.file_count++] = (struct plan_file){.path = strdup(path),
+                                                                 .is_log = is_log,
+                                                                 .tempdb = true,
+                                                                 .database = sim->options.databases,
+                                                                 .size_bytes = size,
+                                                                 .max_bytes = size};
+}
+
+static void tempdb_add(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->options.tempdb_files; i++)
+        tempdb_file_add(sim, i, false);
+    if (sim->options.tempdb_files)
+        tempdb_file_add(sim, 0, true);
+}
+
 static void profile_make(struct sim *sim)
 {
     const struct opt_section *sections[PATTERNS_MAX];
     size_t count = pattern_sections(sections, PATTERNS_MAX);
     sim->profile = profile_create(sections, count);
-    sim->plan.files =
-        calloc((1 + sim->options.logs) * sim->options.databases, sizeof *sim->plan.files);
+    unsigned user_files = (1 + sim->options.logs) * sim->options.databases;
+    sim->plan.files = calloc(user_files + sim->options.tempdb_files + 1, sizeof *sim->plan.files);
     for (unsigned i = 0; i < sim->options.databases; i++) {
         file_add(sim, i, 0);
         for (unsigned log = 1; log <= sim->options.logs; log++)
             file_add(sim, i, log);
     }
+    tempdb_add(sim);
     struct opt_where where = {"test", 0};
     for (const struct sim_setting *s = sim->options.settings; s->section; s++) {
         int error = profile_set(sim->profile, s->section, s->key, s->value, where);
@@ -160,7 +187,7 @@ void sim_begin(struct sim *sim, const struct sim_options *options)
     folder_make(sim);
     snprintf(sim->out, sizeof sim->out, "%s", sim->folder);
     profile_make(sim);
-    sim->plan.database_count = sim->options.databases;
+    sim->plan.database_count = sim->options.databases + (sim->options.tempdb_files > 0);
     sim->plan.pool_bytes = sim->options.pool_bytes;
     sim->plan.workers = sim->options.workers;
     sim->plan.queue_depth = QUEUE_DEPTH;

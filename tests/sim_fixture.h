@@ -22,6 +22,8 @@ struct sim_options {
     uint64_t seed;                              /* 0 = 1 */
     uint64_t duration_ns;                       /* of the stress phase; 0 = 2 s */
     uint64_t data_bytes, log_bytes, pool_bytes; /* 0 = 16, 8, 4 MiB */
+    unsigned tempdb_files;                      /* data files of tempdb; 0 = no tempdb */
+    uint64_t tempdb_bytes, tempdb_log_bytes;    /* of each, and of its log */
     unsigned workers;                           /* 0 = 2 */
     unsigned databases;                         /* 0 = 1 */
     unsigned logs;                              /* log files of each database; 0 = 1 */
