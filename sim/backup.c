@@ -199,12 +199,12 @@ static enum task_result wait_checkpoint(struct actor *actor)
 {
     struct backup *b = actor->backup;
     actor->execute = wait_checkpoint;
-    if (run_stopping(actor->run) || wal_failed(&b->database->wal))
-        return backup_fail(actor, "%s", "the run ends");
-    if (checkpoint_wait(b->database, b->ticket, &actor->task) == CHECKPOINT_PENDING &&
+    bool over = run_stopping(actor->run) || wal_failed(&b->database->wal);
+    if (!over && checkpoint_wait(b->database, b->ticket, &actor->task) == CHECKPOINT_PENDING &&
         !wal_is_held_back(&b->database->wal))
         return TASK_PARK;
-    return full_begin(actor);
+    checkpoint_wait_forget(b->database, &actor->task);
+    return over ? backup_fail(actor, "%s", "the run ends") : full_begin(actor);
 }
 
 static enum task_result forbid_shrink(struct actor *actor)

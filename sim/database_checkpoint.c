@@ -54,9 +54,19 @@ enum checkpoint_answer checkpoint_wait(struct database *database, uint64_t ticke
         answer = CHECKPOINT_FAILED;
     else
         wait_list_add(&desk->waiters, task);
+    if (answer != CHECKPOINT_PENDING)
+        wait_list_remove(&desk->waiters, task); /* it may have been woken by something else */
     assert(answer != CHECKPOINT_PENDING || desk->service); /* else nobody would ever answer */
     pthread_mutex_unlock(&desk->lock);
     return answer;
+}
+
+void checkpoint_wait_forget(struct database *database, struct task *task)
+{
+    struct checkpoint_desk *desk = &database->desk;
+    pthread_mutex_lock(&desk->lock);
+    wait_list_remove(&desk->waiters, task);
+    pthread_mutex_unlock(&desk->lock);
 }
 
 void checkpoint_desk_serve(struct checkpoint_desk *desk, struct task *service)

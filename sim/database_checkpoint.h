@@ -64,6 +64,8 @@ enum checkpoint_answer { CHECKPOINT_PENDING, CHECKPOINT_SERVED, CHECKPOINT_FAILE
 /* Pending: the task is woken when there is an answer, perhaps before. */
 enum checkpoint_answer checkpoint_wait(struct database *database, uint64_t ticket,
                                        struct task *task);
+/* Wait no longer: the task may wait elsewhere, or end, before there is an answer. */
+void checkpoint_wait_forget(struct database *database, struct task *task);
 bool checkpoint_is_asked(const struct checkpoint_desk *desk);
 
 /* ---- for the checkpoint ---- */

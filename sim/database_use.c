@@ -80,6 +80,7 @@ enum size_right size_right_begin(struct database *database, bool shrink, struct 
     pthread_mutex_lock(&rights->lock);
     assert(rights->changer != task);
     if (shrink && rights->shrink_forbidden) {
+        wait_list_remove(&rights->waiters, task); /* something else woke it */
         right = SIZE_RIGHT_REFUSED;
     } else if (rights->changer) {
         wait_list_add(&rights->waiters, task);

@@ -134,6 +134,26 @@ static void a_failed_write_serves_nobody_until_one_succeeds(void **state)
     end(t);
 }
 
+/* A backup goes on without the checkpoint where the log is held, and waits for other things then:
+ * a task stands in one list at most. */
+static void who_forgets_it_may_wait_elsewhere(void **state)
+{
+    (void)state;
+    struct desk_test *t = begin();
+    struct wait_list elsewhere = {0};
+    ask(t, 0);
+    while (t->clients[0].answer != CHECKPOINT_PENDING || !t->clients[0].task.wait_list)
+        assert_true(core_step(&t->core, UINT64_MAX));
+    checkpoint_wait_forget(t->core.db, &t->clients[0].task);
+    wait_list_add(&elsewhere, &t->clients[0].task);
+    core_pass(&t->core, NS_PER_S);
+    assert_ptr_equal(atomic_load(&t->clients[0].task.wait_list), &elsewhere);
+    wait_list_wake_all(&elsewhere);
+    core_pass(&t->core, NS_PER_S);
+    assert_int_equal(t->clients[0].answer, CHECKPOINT_SERVED);
+    end(t);
+}
+
 static void nobody_waits_when_the_database_stops(void **state)
 {
     (void)state;
@@ -156,6 +176,7 @@ int main(void)
         cmocka_unit_test(one_serves_all_who_asked_before_it_began),
         cmocka_unit_test(who_asks_while_it_runs_gets_the_next),
         cmocka_unit_test(a_failed_write_serves_nobody_until_one_succeeds),
+        cmocka_unit_test(who_forgets_it_may_wait_elsewhere),
         cmocka_unit_test(nobody_waits_when_the_database_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
