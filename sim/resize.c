@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sim/database_syspage.h"
 #include "sim/page_change.h"
 #include "sim/run_errors.h"
 
@@ -64,43 +65,14 @@ enum step resize_allocate(struct resize *r)
     return error ? log_error(r, error) : STEP_DONE;
 }
 
-/* Under the frame's lock. */
-static int header_change(struct resize *r, struct frame *frame, uint32_t size_pages)
+static void edit_size(void *context, uint8_t *image)
 {
-    const struct file_mark *mark = &r->file->file.mark;
-    uint8_t image[PAGE_BYTES];
-    memcpy(image, frame->bytes, PAGE_BYTES);
-    file_header_set_size(image, size_pages);
-    struct page_identity identity = {.file_uid = mark->file_uid,
-                                     .incarnation = mark->incarnation,
-                                     .page_no = 0,
-                                     .generation = frame->generation + 1};
-    struct syspage_change change;
-    struct log_record record = syspage_change_record(&change, &identity, frame->bytes, image);
-    record.xact_id = r->xact.id;
-    record.previous = r->xact.last;
-    int error = wal_append(wal_of(r), &r->xact, &record, 1, &r->lsn, r->task);
-    if (error)
-        return error;
-    memcpy(frame->bytes, image, PAGE_BYTES);
-    frame->generation++;
-    frame_mark_dirty(&r->run->pool, frame, r->lsn);
-    return 0;
+    file_header_set_size(image, *(const uint32_t *)context);
 }
 
 enum step resize_header(struct resize *r, uint32_t size_pages)
 {
-    struct frame *frame = syspage_frame(r->file, 0);
-    pthread_mutex_t *lock = frame_lock(&r->run->pool, frame);
-    int error = -EAGAIN;
-    pthread_mutex_lock(lock);
-    if (frame->state == FRAME_WRITING)
-        wait_list_add(&frame->waiters, r->task);
-    else if (frame->state == FRAME_BAD)
-        error = 0; /* its finding stands */
-    else
-        error = header_change(r, frame, size_pages);
-    pthread_mutex_unlock(lock);
+    int error = syspage_edit(r->file, 0, edit_size, &size_pages, &r->xact, r->task);
     return error ? log_error(r, error) : STEP_DONE;
 }
 
