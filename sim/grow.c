@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "config/paths.h"
+#include "sim/os_errors.h"
+#include "sim/run_errors.h"
 
 static enum step right(struct growth *g);
 static enum step next_file(struct growth *g);
@@ -191,6 +193,8 @@ static enum step zeros(struct growth *g)
             zeros_prepare(g);
         if (resize_io(r, &error) == STEP_WAIT)
             return STEP_WAIT;
+        if (error && !os_error_is_no_space(error))
+            run_growth_error(r->run, &r->file->file, r->req.offset, error);
         if (error)
             return zeros_failed(g, error);
         g->zeroed_bytes += r->req.total_bytes;

@@ -53,7 +53,7 @@ void run_flush_error(struct run *run, struct file *file, int error)
 void run_growth_error(struct run *run, struct file *file, uint64_t offset, int error)
 {
     struct finding finding = {.verdict = class_of(error, VERDICT_write_error), .offset = offset};
-    report(run, file, &finding, error, "the file cannot grow any more (SQL Server: 5149)");
+    report(run, file, &finding, error, "the file cannot grow (SQL Server: 5149)");
 }
 
 void run_log_error(struct wal *wal)

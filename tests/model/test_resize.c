@@ -4,6 +4,7 @@
  * Nothing is found, every page is read back, sizes agree everywhere, and the requests have the
  * sizes that SQL Server's have (growth: 8 MiB of zeros; shrink: 8 KiB, one at a time).
  */
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "sim/database_extents.h"
@@ -146,6 +147,31 @@ static void test_growth_writes_zeros_when_files_are_stamped(void **state)
     }
 }
 
+/* An error that is no want of space is a finding, the file keeps its size, and a later growth may
+ * succeed. */
+static void test_an_error_in_new_space_is_a_finding(void **state)
+{
+    (void)state;
+    struct sim sim;
+    struct sim_options options = resize_options(51);
+    options.with_faults = true;
+    setting(&options, "CONFIG", "StampFiles", "TRUE");
+    setting(&options, "CONFIG", "StopOnError", "FALSE");
+    begin(&sim, &options);
+    fault_add(sim.faults, &(struct fault_rule){.kind = FAULT_ERRNO,
+                                               .op = IO_WRITE,
+                                               .file_uid = 1,
+                                               .low = options.data_bytes,
+                                               .high = UINT64_MAX,
+                                               .a = EIO});
+    sim_run(&sim);
+    assert_int_equal(sim.run->findings.count, 1);
+    assert_int_equal(sim.run->findings.by_verdict[VERDICT_write_error], 1);
+    assert_true(sim.run->audited);
+    assert_sizes_agree(&sim);
+    sim_end(&sim);
+}
+
 /* What was grown and shrunk is there after a kill, as the ledger says. */
 static void test_a_kill_leaves_sizes_that_agree(void **state)
 {
@@ -201,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_files_grow_and_shrink_under_load),
         cmocka_unit_test(test_loads_fill_new_extents_and_start_over),
         cmocka_unit_test(test_growth_writes_zeros_when_files_are_stamped),
+        cmocka_unit_test(test_an_error_in_new_space_is_a_finding),
         cmocka_unit_test(test_a_kill_leaves_sizes_that_agree),
         cmocka_unit_test(test_fill_is_proportional),
     };
