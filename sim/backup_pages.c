@@ -109,7 +109,7 @@ static void read_submit(struct backup_buffer *buffer)
     struct file *file = &buffer->file->file;
     buffer->index = 0;
     buffer->alone = false;
-    buffer->serial = (uint64_t)(b->actor->number + 1) << 40 | b->reader.next_serial;
+    buffer->serial = (uint64_t)(b->actor->serial + 1) << 40 | b->reader.next_serial;
     b->reader.next_serial += buffer->row.count;
     for (unsigned i = 0; i < buffer->row.count; i++) {
         poison_fill(page_at(buffer, i), PAGE_BYTES, buffer->serial + i);

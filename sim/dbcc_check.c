@@ -125,7 +125,7 @@ static void request_send(struct dbcc_check *check, struct dbcc_request *r)
     r->busy = r->in_flight = true;
     r->unreadable = false;
     r->index = 0;
-    r->serial = (uint64_t)(actor->number + 1) << 40 | actor->reader.next_serial;
+    r->serial = (uint64_t)(actor->serial + 1) << 40 | actor->reader.next_serial;
     actor->reader.next_serial += r->count;
     for (unsigned i = 0; i < r->count; i++) {
         poison_fill(page_bytes(r, i), PAGE_BYTES, r->serial + i);

@@ -13,8 +13,10 @@
  * repeats the run.
  *  8. A finding is on disk before the actor that found it goes on.
  *
- * Lock order: data_file.lock -> pool free list, pool partition -> wal (wait lists are inside the
- * lock of what is waited for); findings last.
+ * Lock order: data_file.lock -> pool free list, pool partition -> list of dirty pages, wal (wait
+ * lists are inside the lock of what is waited for); findings last.  Nothing else is locked under
+ * the locks of size rights, extent maps, checkpoint desks, snapshots, passes, share gates, tempdb's
+ * space and the I/O limit; a task may be woken under any.
  *
  * Threads: the coordinator (the caller of run_execute) and the workers; the coordinator's own I/O
  * goes through run->io while no actor is running.
