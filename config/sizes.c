@@ -34,6 +34,9 @@ static const struct opt sizes_opts[] = {
     SHARE("LogShare", "2500", log_share, "The log, as a share of the data."),
     SIZE("LogMin", "0", log_bytes_min, "Smallest log."),
     SIZE("LogMax", "512", log_bytes_max, "Largest log."),
+    SHARE("TempDbShare", "2000", tempdb_share,
+          "tempdb's data files together, as a share of the data of all databases, where tempdb is "
+          "used and TempDbUser.Size does not say it; never less than its users need."),
     SHARE("PoolShare", "2500", pool_share,
           "The buffer pool, as a share of the data; never more than a quarter of the memory that "
           "is available."),

@@ -3,8 +3,9 @@
  *
  * The defaults are those of a run with --dir and nothing else: data min(4 GiB, 25 % of the free
  * space beyond the reserve), at least 256 MiB, may grow to twice that; log a quarter of the data,
- * at most 512 MiB; pool a quarter of the data, at most 4 GiB.  Presets have figures of their own.
- * [FileN] sections and --size come before all of this; MaxMemoryMB before the pool's part.
+ * at most 512 MiB; tempdb, where it is used, a fifth of the data; pool a quarter of the data, at
+ * most 4 GiB.  Presets have figures of their own. [FileN] sections and --size come before all of
+ * this; MaxMemoryMB before the pool's part.
  *
  * Threads: const data.
  */
@@ -23,6 +24,7 @@ struct sizes_settings {
     int64_t increment_bytes;  /* 0 = does not grow */
     bool shrinkable;
     int64_t log_share, log_bytes_min, log_bytes_max; /* of the data */
+    int64_t tempdb_share;                            /* of the data of all user databases */
     int64_t pool_share, pool_bytes_max;              /* of the data */
 };
 

@@ -8,6 +8,7 @@
 
 #include "config/alloc.h"
 #include "config/paths.h"
+#include "config/sizes.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
 
@@ -16,7 +17,6 @@
 #define LOG_BYTES_LEAST   (2 * (uint64_t)UNITS_MIB) /* of one that is named by [FileN] */
 #define LOG_BYTES_MAX     (256 * UNITS_MIB)
 #define LOG_SHARE         8
-#define DATA_SHARE        5 /* of the user databases' data: presets.md, dss */
 #define GRAIN_BYTES       (64 * UNITS_KIB)
 #define FILE_SYSTEM_BYTES (256 * UNITS_KIB) /* extents with system pages at the start of a file */
 #define SYSTEM_SHARE      512 /* an extent with a PFS page every 1,011, map pages far fewer */
@@ -103,7 +103,8 @@ static char *first_directory(const struct profile *profile)
 
 static int64_t default_bytes(const struct profile *profile, uint64_t need_bytes, int64_t files)
 {
-    int64_t share = user_data_bytes(profile) / DATA_SHARE;
+    const struct sizes_settings *sizes = profile_section(profile, sizes_section.name);
+    int64_t share = sizes_share(user_data_bytes(profile), sizes->tempdb_share);
     int64_t need = (int64_t)(need_bytes + need_bytes / 4) + files * UNITS_MIB;
     return share > need ? share : need;
 }
