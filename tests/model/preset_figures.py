@@ -2,7 +2,8 @@
 """preset_figures.py PAGESTORM FOLDER - do presets load as they say?  Over the modelled device.
 
 Rates to 2 %, shares to 2 points, sizes and depths of each activity, from the streams of
-result.json.  Work arrives in equal steps (Arrivals=fixed), so that the figures of a minute are those asked for.
+result.json.  Work arrives in equal steps (Arrivals=fixed), so that the figures of a minute are
+those asked for.
 """
 import json
 import os
