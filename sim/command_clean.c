@@ -3,10 +3,12 @@
  *
  * Invariants: a file is removed only if it carries our mark with the very run id of that result
  * folder, and nobody has it open; in the folder only names that are known to be ours go.  What the
- * folder says of paths is believed no further than that, since it may come from anywhere.
+ * folder says of paths is believed no further than that, since it may come from anywhere.  The
+ * folder of several runs in a row is its passes' folders, one after the other.
  */
 #include "sim/command_clean.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -203,15 +205,9 @@ static int remove_folder(const struct cleaning *c)
     return EXIT_CODE_OK;
 }
 
-static int clean(struct cleaning *c)
+/* The run has been read: what of it is there, and may it go? */
+static int clean_run(struct cleaning *c)
 {
-    if (!read_ledger(c) && !read_result(c)) {
-        fprintf(stderr,
-                "error: %s is no result folder of pagestorm: neither " RESULT_NAME
-                " nor " LEDGER_FILE_NAME " can be read there\n",
-                c->directory);
-        return EXIT_CODE_USAGE;
-    }
     printf("files of the run in %s, and the folder itself with report and evidence:\n",
            c->directory);
     for (size_t i = 0; i < c->path_count; i++)
@@ -236,12 +232,80 @@ static int clean(struct cleaning *c)
     return exit_code ? exit_code : remove_folder(c); /* the folder tells where the files are */
 }
 
+static void cleaning_end(struct cleaning *c)
+{
+    list_free(c->paths, c->path_count);
+    list_free(c->found, c->found_count);
+}
+
+/* ---- several runs in a row ---- */
+
+/* "02-bulk-load", as passes.c names the folder of a pass. */
+static int is_pass_folder(const struct dirent *entry)
+{
+    size_t digits = strspn(entry->d_name, "0123456789");
+    return digits >= 2 && entry->d_name[digits] == '-' &&
+           (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
+}
+
+/* A folder that is no pass's stays, and with it the series'. */
+static int clean_pass(const char *directory, bool yes, unsigned *passes)
+{
+    struct cleaning pass = {.directory = directory, .yes = yes};
+    int exit_code = EXIT_CODE_OK;
+    if (read_ledger(&pass) || read_result(&pass)) {
+        (*passes)++;
+        exit_code = clean_run(&pass);
+    }
+    cleaning_end(&pass);
+    return exit_code;
+}
+
+/* Every pass is tried, whatever became of the others; the first trouble is the exit code. */
+static int clean_series(const char *directory, bool yes, unsigned *passes)
+{
+    struct dirent **entries;
+    int count = scandir(directory, &entries, is_pass_folder, alphasort);
+    int exit_code = EXIT_CODE_OK;
+    *passes = 0;
+    if (count < 0)
+        return EXIT_CODE_OK;
+    for (int i = 0; i < count; i++) {
+        char *path = alloc_printf("%s/%s", directory, entries[i]->d_name);
+        int of_pass = clean_pass(path, yes, passes);
+        exit_code = exit_code ? exit_code : of_pass;
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    /* Fails where a pass stays, or somebody else's entry: then it has something to say. */
+    if (*passes && rmdir(directory) == 0)
+        printf("removed the folder of all passes\n");
+    return exit_code;
+}
+
+static int clean(struct cleaning *c)
+{
+    unsigned passes;
+    if (read_ledger(c) || read_result(c))
+        return clean_run(c);
+    int exit_code = clean_series(c->directory, c->yes, &passes);
+    if (passes)
+        return exit_code;
+    fprintf(stderr,
+            "error: %s is no result folder of pagestorm: neither " RESULT_NAME
+            " nor " LEDGER_FILE_NAME " can be read there, nor in a pass's folder in it\n",
+            c->directory);
+    return EXIT_CODE_USAGE;
+}
+
 static void usage(FILE *out)
 {
     fputs("usage: pagestorm clean RUN_DIR [--yes]\n\n"
           "Remove the data and log files of the run whose results are in RUN_DIR, if they\n"
-          "still carry its mark, and then RUN_DIR with its report and evidence. Lists them and\n"
-          "asks; --yes does not ask.\n",
+          "still carry its mark, and then RUN_DIR with its report and evidence. Of several runs\n"
+          "in a row ([PassN]) RUN_DIR may be the folder of all. Lists them and asks; --yes does\n"
+          "not ask.\n",
           out);
 }
 
@@ -271,7 +335,6 @@ int command_clean(int argc, char **argv)
         return EXIT_CODE_USAGE;
     }
     int exit_code = clean(&c);
-    list_free(c.paths, c.path_count);
-    list_free(c.found, c.found_count);
+    cleaning_end(&c);
     return exit_code;
 }

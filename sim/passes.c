@@ -180,12 +180,19 @@ static void print_head(const struct run_setup *setup, size_t index)
            profile_pass(setup->profile, index)->name);
 }
 
-static void print_table(const struct run_setup *setup, const struct pass_result *results)
+static void print_table(const struct run_setup *setup, const struct pass_result *results,
+                        const char *out_dir)
 {
+    bool left = false;
     printf("\n==== all passes ====\n\n");
-    for (size_t i = 0; i < profile_pass_count(setup->profile); i++)
-        printf("  %2zu  %-28s %-12s %s\n", i + 1, profile_pass(setup->profile, i)->name,
-               grade_of(&results[i]), results[i].reason);
+    for (size_t i = 0; i < profile_pass_count(setup->profile); i++) {
+        const struct pass_settings *pass = profile_pass(setup->profile, i);
+        printf("  %2zu  %-28s %-12s %s\n", i + 1, pass->name, grade_of(&results[i]),
+               results[i].reason);
+        left = left || (results[i].grade[0] && !is_preflight(pass)); /* it wrote a result */
+    }
+    if (left)
+        printf("\nresults %s   remove all: pagestorm clean %s\n", out_dir, out_dir);
     fflush(stdout);
 }
 
@@ -212,7 +219,7 @@ int passes_run(const struct run_setup *setup, const char *out_dir)
         results[i] = run_pass(setup, i, out_dir);
         go_on = goes_on(&results[i]) && !atomic_load(&signal_seen);
     }
-    print_table(setup, results);
+    print_table(setup, results, out_dir);
     int exit_code = worst_of(results, count);
     if (exit_code == EXIT_CODE_OK && atomic_load(&signal_seen))
         exit_code = EXIT_CODE_INTERRUPTED;

@@ -21,7 +21,18 @@ for pass in 01-first-one 02-second; do
     grep -q '"seed": 7' "$WORK/series/$pass/result.json" || fail "$pass: not the user's seed"
 done
 grep -q '==== pass 2 of 2: second' "$WORK/out" || fail "no heading"
-tail -2 "$WORK/out" | grep -q ' 2  second  *PASS' || fail "no table at the end"
+tail -4 "$WORK/out" | grep -q ' 2  second  *PASS' || fail "no table at the end"
+tail -1 "$WORK/out" | grep -qF "pagestorm clean $WORK/series" || fail "no word of how to clean"
+
+# The series' folder goes as a whole, with the files of every pass; what is not ours stays.
+echo mine >"$WORK/series/notes"
+exits 0 clean "$WORK/series" --yes
+[ "$(ls "$WORK/series")" = notes ] || fail "clean left or lost: $(ls "$WORK/series")"
+[ -z "$(ls "$DIR")" ] || fail "clean left $(ls "$DIR")"
+exits 2 clean "$WORK/series" --yes
+exits 0 run "$WORK/two.ini" "${RUN[@]}" --out "$WORK/again"
+exits 0 clean "$WORK/again" --yes
+[ ! -e "$WORK/again" ] || fail "the folder of all passes is still there"
 
 # Slow is 4 and goes on; a mistake in a pass is 2 and ends it.
 cat >"$WORK/slow.ini" <<'EOF'
