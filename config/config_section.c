@@ -24,25 +24,26 @@ static const struct opt config_opts[] = {
      .type = OPT_INT,
      .def = "0",
      .min = "0",
-     .max = "64",
+     .max = "1024",
      .unit = "CPUs",
      FIELD(cpu_count),
-     .help = "Workers (SQLIOSim's logical CPUs), from which the numbers of users derive; 0 = the "
-             "CPUs that this process may use."},
+     .help = "Workers (SQLIOSim's logical CPUs), from which the numbers of users derive; 0 = one "
+             "for each CPU that this process may use, at most 64, SQLIOSim's limit."},
     {.name = "Affinity",
-     .type = OPT_MASK,
+     .type = OPT_CPUS,
      .def = "0",
      FIELD(affinity),
-     .help = "CPUs that workers may run on: bit n is CPU n, of the first 64; 0 = any. Without "
-             "CPUCount there are as many workers as CPUs in the mask."},
+     .help = "CPUs that workers may run on: SQLIOSim's mask (bit n is CPU n, of the first 64) or "
+             "a list, 0-127,200 (one CPU alone: 200-200); 0 = any. Without CPUCount there is a "
+             "worker for each of them, at most 64."},
     {.name = "IOAffinity",
-     .type = OPT_MASK,
+     .type = OPT_CPUS,
      .def = "0",
      FIELD(io_affinity),
      .flags = OPT_UNDOCUMENTED,
-     .help = "CPUs for the threads of the I/O engine; 0 = any. The helpers of sync are such "
-             "threads, and "
-             "the kernel's own that do for uring what would block; aio has none."},
+     .help = "CPUs for the threads of the I/O engine, mask or list as Affinity; 0 = any. The "
+             "helpers of sync are such threads, and the kernel's own that do for uring what would "
+             "block; aio has none."},
     {.name = "MaxMemoryMB",
      .type = OPT_SIZE_MB,
      .def = "0",

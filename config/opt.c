@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "config/alloc.h"
+#include "config/cpu_list.h"
 #include "config/units.h"
 
 #define SHOWN_VALUE_MAX 80 /* of a row's own texts in messages */
@@ -46,7 +47,7 @@ static const char *type_wanted(const struct opt *opt)
         [OPT_MILLIS] = "a time (a whole number of milliseconds, or with a unit: 500us, 2s)",
         [OPT_HUNDREDTHS] = "a share (hundredths of a percent: 1250, or 12.5%)",
         [OPT_DECIMAL] = "a number (at most three decimals: 300, 3.5)",
-        [OPT_MASK] = "a CPU mask (5 or 0x5)",
+        [OPT_CPUS] = "CPUs (a mask of the first 64: 5 or 0x5; or a list: 0-127,200)",
         [OPT_ENUM] = "one of the choices",
         [OPT_STRING] = "a text",
     };
@@ -66,10 +67,9 @@ static void set_text(char text[OPT_TEXT_MAX], const char *format, ...)
     va_end(arguments);
 }
 
-/* Every type but strings becomes one 64-bit number (a bool 0 or 1, a mask its bits). */
+/* Every type but strings and CPUs becomes one 64-bit number (a bool 0 or 1). */
 static int read_number(const struct opt *opt, const char *value, int64_t *out)
 {
-    uint64_t mask;
     bool truth;
     int rc;
 
@@ -90,12 +90,9 @@ static int read_number(const struct opt *opt, const char *value, int64_t *out)
         return units_hundredths(value, out);
     case OPT_DECIMAL:
         return units_decimal(value, out);
-    case OPT_MASK:
-        rc = units_mask(value, &mask);
-        *out = rc == 0 ? (int64_t)mask : 0;
-        return rc;
     case OPT_ENUM:
         return units_enum(value, opt->choices, out);
+    case OPT_CPUS:
     case OPT_STRING:
         break;
     }
@@ -145,6 +142,8 @@ void opt_range(const struct opt *opt, char *out, size_t out_size_bytes)
         range_of_choices(opt, out, out_size_bytes);
     } else if (opt->type == OPT_BOOL) {
         snprintf(out, out_size_bytes, "allowed TRUE or FALSE");
+    } else if (opt->type == OPT_CPUS) {
+        snprintf(out, out_size_bytes, "allowed CPU 0 .. %d", CPU_LIST_MAX - 1);
     } else if (min != NULL && max != NULL) {
         snprintf(out, out_size_bytes, "allowed %s .. %s%s%s", min, max, gap, unit);
     } else if (min != NULL) {
@@ -201,6 +200,10 @@ int opt_set(const struct opt *opt, void *settings, const char *value, char text[
     if (opt->type == OPT_STRING) {
         return set_string(opt, settings, value, text);
     }
+    if (opt->type == OPT_CPUS) {
+        int error = cpu_list_parse(value, (struct cpu_list *)(void *)field);
+        return error != 0 ? refuse_number(opt, error, text) : 0;
+    }
     int rc = read_number(opt, value, &number);
     if (rc == 0 && !in_range(opt, number)) {
         rc = -ERANGE;
@@ -233,6 +236,11 @@ static bool bool_field(const struct opt *opt, const void *settings)
     return *((const bool *)settings + opt->offset);
 }
 
+static const struct cpu_list *cpus_field(const struct opt *opt, const void *settings)
+{
+    return (const struct cpu_list *)(const void *)((const char *)settings + opt->offset);
+}
+
 void opt_get(const struct opt *opt, const void *settings, char *out, size_t out_size_bytes)
 {
     switch (opt->type) {
@@ -255,8 +263,8 @@ void opt_get(const struct opt *opt, const void *settings, char *out, size_t out_
     case OPT_DECIMAL:
         units_print_decimal(number_field(opt, settings), out, out_size_bytes);
         break;
-    case OPT_MASK:
-        snprintf(out, out_size_bytes, "%#" PRIx64, (uint64_t)number_field(opt, settings));
+    case OPT_CPUS:
+        cpu_list_write(cpus_field(opt, settings), out, out_size_bytes);
         break;
     case OPT_ENUM:
         units_print_enum(number_field(opt, settings), opt->choices, out, out_size_bytes);
@@ -299,7 +307,7 @@ const char *opt_type_name(enum opt_type type)
     static const char *const names[] = {
         [OPT_BOOL] = "bool",        [OPT_INT] = "integer",    [OPT_SIZE_MB] = "size",
         [OPT_BYTES] = "size",       [OPT_SECONDS] = "time",   [OPT_MILLIS] = "time",
-        [OPT_HUNDREDTHS] = "share", [OPT_MASK] = "mask",      [OPT_ENUM] = "choice",
+        [OPT_HUNDREDTHS] = "share", [OPT_CPUS] = "CPUs",      [OPT_ENUM] = "choice",
         [OPT_STRING] = "text",      [OPT_DECIMAL] = "number",
     };
 
@@ -342,14 +350,28 @@ void opt_section_free(const struct opt_section *section, void *settings)
 
 static size_t field_size(enum opt_type type)
 {
-    return type == OPT_BOOL ? sizeof(bool) : type == OPT_STRING ? sizeof(char *) : sizeof(int64_t);
+    switch (type) {
+    case OPT_BOOL:
+        return sizeof(bool);
+    case OPT_STRING:
+        return sizeof(char *);
+    case OPT_CPUS:
+        return sizeof(struct cpu_list);
+    default:
+        return sizeof(int64_t);
+    }
+}
+
+static size_t field_alignment(enum opt_type type)
+{
+    return type == OPT_CPUS ? _Alignof(struct cpu_list) : field_size(type);
 }
 
 /* A range belongs to types that are ordered, and must not be empty. */
 static int check_row_range(const struct opt *opt, char text[OPT_TEXT_MAX])
 {
     bool ordered = opt->type != OPT_BOOL && opt->type != OPT_ENUM && opt->type != OPT_STRING &&
-                   opt->type != OPT_MASK;
+                   opt->type != OPT_CPUS;
     int64_t min = INT64_MIN;
     int64_t max = INT64_MAX;
 
@@ -371,10 +393,11 @@ static int check_row(const struct opt_section *section, const struct opt *opt,
     char problem[OPT_TEXT_MAX] = "";
     size_t size_bytes = field_size(opt->type);
     union {
+        struct cpu_list cpus;
         int64_t number;
         char *string;
         bool truth;
-    } field = {0};
+    } field = {{{0}}};
     struct opt at_zero = *opt;
 
     at_zero.offset = 0;
@@ -384,7 +407,8 @@ static int check_row(const struct opt_section *section, const struct opt *opt,
                  (size_t)(opt - section->opts));
         return -EINVAL;
     }
-    if (opt->offset % size_bytes != 0 || opt->offset + size_bytes > section->size_bytes) {
+    if (opt->offset % field_alignment(opt->type) != 0 ||
+        opt->offset + size_bytes > section->size_bytes) {
         set_text(text, "%s: its field lies outside the struct", opt->name);
         return -EINVAL;
     }

@@ -36,7 +36,7 @@ enum opt_type {
     OPT_HUNDREDTHS, /* int64_t 0..10000: a bare number is hundredths of a percent (SQLIOSim);
                        "12.5%" too */
     OPT_DECIMAL,    /* int64_t thousandths: "300", "3.5" */
-    OPT_MASK,       /* uint64_t in an int64_t field: decimal or 0x... CPU mask */
+    OPT_CPUS,       /* struct cpu_list: a mask of the first 64 (5, 0x5) or a list (0-127,200) */
     OPT_ENUM,       /* int64_t: index into choices */
     OPT_STRING,     /* char *: owned */
 };

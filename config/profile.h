@@ -13,6 +13,7 @@
 #ifndef CONFIG_PROFILE_H
 #define CONFIG_PROFILE_H
 
+#include "config/cpu_list.h"
 #include "config/opt.h"
 
 #define PROFILE_DIAGS_MAX 100 /* of each level; what follows is counted, not kept */
@@ -37,9 +38,9 @@ enum config_device { CONFIG_DEVICE_SSD, CONFIG_DEVICE_HDD };
 /* [CONFIG]: SQLIOSim's keys first, pagestorm's own after them. */
 struct config_settings {
     char *error_file;
-    int64_t cpu_count; /* 0 = CPUs allowed */
-    int64_t affinity;
-    int64_t io_affinity;
+    int64_t cpu_count;        /* 0 = CPUs allowed */
+    struct cpu_list affinity; /* empty = any */
+    struct cpu_list io_affinity;
     int64_t max_memory_bytes; /* 0 = by the rule of the run */
     bool stop_on_error;
     int64_t test_cycles; /* 0 = for ever */

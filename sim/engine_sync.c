@@ -25,7 +25,7 @@
 struct sync_engine {
     struct io_engine base;
     bool is_inline;
-    uint64_t cpu_mask;
+    struct cpu_list cpus; /* of the helpers; none = any */
     unsigned helper_count;
     pthread_t helpers[HELPERS_MAX];
     pthread_mutex_t lock;
@@ -69,7 +69,7 @@ static void *helper_main(void *argument)
 {
     struct sync_engine *sync = argument;
     /* Checked when the plan was made: a CPU that went offline since leaves the helper anywhere. */
-    (void)!affinity_pin(sync->cpu_mask);
+    (void)!affinity_pin(&sync->cpus);
     pthread_mutex_lock(&sync->lock);
     for (;;) {
         while (sync->queue.head == NULL && !sync->stop)
@@ -151,7 +151,8 @@ static int sync_create(struct io_engine **out, const struct io_engine_config *co
     sync->base =
         (struct io_engine){.ops = &engine_sync, .clock = config->clock, .depth = config->depth};
     sync->is_inline = config->depth == 1 || config->clock->is_virtual;
-    sync->cpu_mask = config->cpu_mask;
+    if (config->cpus)
+        sync->cpus = *config->cpus;
     pthread_mutex_init(&sync->lock, NULL);
     pthread_cond_init(&sync->work, NULL);
     init_monotonic_cond(&sync->completed);

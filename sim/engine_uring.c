@@ -38,7 +38,7 @@ struct uring_engine {
     struct io_uring ring;
     struct engine_without without;
     unsigned flags;          /* of the ring, that this kernel took */
-    uint64_t cpu_mask;       /* IOAffinity: of the kernel's threads that do what would block */
+    struct cpu_list cpus;    /* IOAffinity: of the kernel's threads that do what would block */
     unsigned char *in_table; /* by descriptor: is it registered? */
     unsigned file_slots;
     struct iovec pieces[ENGINE_PIECES_MAX]; /* of memory, registered under their index */
@@ -175,17 +175,16 @@ static void ring_renew(struct uring_engine *uring)
  * first request.  What an older kernel lacks leaves them where it likes. */
 static void pin_kernel_threads(struct uring_engine *uring)
 {
-    cpu_set_t set;
-    if (uring->cpu_mask == 0)
+    if (cpu_list_is_empty(&uring->cpus))
         return;
-    affinity_cpu_set(uring->cpu_mask, &set);
 #ifdef IORING_SETUP_SINGLE_ISSUER /* the header has the slots, too */
     int fd = uring->ring.ring_fd;
     struct io_uring_rsrc_update slot = {.offset = UINT32_MAX, .data = (unsigned)fd};
     if (syscall(__NR_io_uring_register, fd, IORING_REGISTER_RING_FDS, &slot, 1) == 1)
         syscall(__NR_io_uring_register, fd, IORING_UNREGISTER_RING_FDS, &slot, 1);
 #endif
-    (void)!io_uring_register_iowq_aff(&uring->ring, sizeof set, &set);
+    (void)!io_uring_register_iowq_aff(&uring->ring, sizeof uring->cpus,
+                                      (const cpu_set_t *)&uring->cpus);
 }
 
 static void take_over(struct uring_engine *uring, int why)
@@ -238,7 +237,8 @@ static int uring_create(struct io_engine **out, const struct io_engine_config *c
     uring->base = (struct io_engine){
         .ops = &engine_uring, .clock = config->clock, .depth = config->depth, .wants_memory = true};
     uring->wake_fd = -1;
-    uring->cpu_mask = config->cpu_mask;
+    if (config->cpus)
+        uring->cpus = *config->cpus;
     if (config->device)
         uring->without = *(const struct engine_without *)config->device;
     int r = uring_make(uring, config);

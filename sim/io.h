@@ -102,12 +102,14 @@ struct io_req {
     uint64_t engine_key[2]; /* engine-private (completion time, rule state) */
 };
 
+struct cpu_list;
+
 struct io_engine_config {
     struct clock *clock;
-    unsigned depth;    /* most requests outstanding */
-    uint64_t cpu_mask; /* CPUs of the engine's own threads (affinity.h); 0 = any */
-    void *device;      /* mem: struct mem_device *; fault: struct fault_config *; uring, aio: what
-                          to do without (engine_without.h), for tests; else NULL */
+    unsigned depth;              /* most requests outstanding */
+    const struct cpu_list *cpus; /* of the engine's own threads, copied; NULL = any */
+    void *device; /* mem: struct mem_device *; fault: struct fault_config *; uring, aio: what
+                     to do without (engine_without.h), for tests; else NULL */
     /* Where most transfers will happen: registered with the kernel where the engine can. */
     const struct iovec *memory;
     unsigned memory_count;

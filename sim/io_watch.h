@@ -31,7 +31,7 @@ struct io_req;
  * over TCP (three retransmissions of 60 s). */
 #define IO_STUCK_NS          300000000000ull
 
-#define IO_WATCH_MEMBERS_MAX 65 /* workers and the coordinator */
+#define IO_WATCH_MEMBERS_MAX 1025 /* workers and the coordinator */
 /* Slots, in depths of the engine: writes that wait for a flush have left it. */
 #define IO_WATCH_DEPTHS     4
 #define IO_WATCH_LATE_MAX   256

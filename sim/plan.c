@@ -20,7 +20,6 @@
 #include "config/sizes.h"
 #include "config/units.h"
 #include "patterns/pattern.h"
-#include "sim/affinity.h"
 #include "sim/allocation.h"
 #include "sim/exit_code.h"
 #include "sim/plan_growth.h"
@@ -534,46 +533,48 @@ static int check_space(struct planner *p)
 
 /* ---- the rest ---- */
 
-static int check_mask(struct planner *p, const char *key, uint64_t mask)
+static int check_cpus(struct planner *p, const char *key, const struct cpu_list *cpus)
 {
-    char refused[AFFINITY_TEXT_MAX], allowed[AFFINITY_TEXT_MAX];
-    uint64_t beyond = p->machine->cpu_mask ? mask & ~p->machine->cpu_mask : 0;
-    if (beyond == 0)
+    const struct cpu_list *may = &p->machine->allowed;
+    char given[CPU_LIST_TEXT_MAX], refused[CPU_LIST_TEXT_MAX], allowed[CPU_LIST_TEXT_MAX];
+    struct cpu_list beyond = cpu_list_without(cpus, may);
+    if (cpu_list_is_empty(may) || cpu_list_is_empty(&beyond))
         return 0;
-    affinity_text(beyond, refused, sizeof refused);
-    affinity_text(p->machine->cpu_mask, allowed, sizeof allowed);
+    cpu_list_write(cpus, given, sizeof given);
+    cpu_list_text(&beyond, refused, sizeof refused);
+    cpu_list_text(may, allowed, sizeof allowed);
     return refuse(p, -EINVAL, EXIT_CODE_USAGE,
-                  "%s=%#" PRIx64 " names CPU %s, which this process may not use (taskset, a "
-                  "container's cpuset, or no such CPU); allowed are CPU %s, mask %#" PRIx64
-                  "; 0 = any",
-                  key, mask, refused, allowed, p->machine->cpu_mask);
+                  "%s=%s names CPU %s, which this process may not use (taskset, a container's "
+                  "cpuset, or no such CPU); allowed are CPU %s; 0 = any",
+                  key, given, refused, allowed);
 }
 
-static int plan_masks(struct planner *p)
+static int plan_cpus(struct planner *p)
 {
-    p->plan->cpu_mask = (uint64_t)p->settings->affinity;
-    p->plan->io_cpu_mask = (uint64_t)p->settings->io_affinity;
-    int error = check_mask(p, "Affinity", p->plan->cpu_mask);
-    return error ? error : check_mask(p, "IOAffinity", p->plan->io_cpu_mask);
+    p->plan->cpus = p->settings->affinity;
+    p->plan->io_cpus = p->settings->io_affinity;
+    int error = check_cpus(p, "Affinity", &p->plan->cpus);
+    return error ? error : check_cpus(p, "IOAffinity", &p->plan->io_cpus);
 }
 
-/* CPUs that workers may run on: those of the mask, else all. */
-static uint64_t cpus_for_workers(const struct planner *p)
+/* CPUs that workers may run on: those of Affinity, else all. */
+static unsigned cpus_for_workers(const struct planner *p)
 {
-    uint64_t mask = (uint64_t)p->settings->affinity;
-    return mask ? (uint64_t)__builtin_popcountll(mask) : p->machine->cpus;
+    unsigned given = cpu_list_count(&p->settings->affinity);
+    return given ? given : p->machine->cpus;
 }
 
 static void plan_workers(struct planner *p)
 {
-    uint64_t wanted =
-        p->settings->cpu_count ? (uint64_t)p->settings->cpu_count : cpus_for_workers(p);
-    if (wanted > WORKER_MAX) {
-        plan_note(&p->notes, "workers: %d of %" PRIu64 " CPUs, SQLIOSim's limit", WORKER_MAX,
-                  wanted);
-        wanted = WORKER_MAX;
+    unsigned wanted = (unsigned)p->settings->cpu_count;
+    if (wanted == 0)
+        wanted = cpus_for_workers(p);
+    if (p->settings->cpu_count == 0 && wanted > WORKERS_UNASKED_MAX) {
+        plan_note(&p->notes, "workers: %d for %u CPUs, SQLIOSim's limit; CPUCount may be up to %d",
+                  WORKERS_UNASKED_MAX, wanted, WORKER_MAX);
+        wanted = WORKERS_UNASKED_MAX;
     }
-    p->plan->workers = wanted ? (unsigned)wanted : 1;
+    p->plan->workers = wanted ? wanted : 1;
     p->plan->queue_depth = (unsigned)p->settings->queue_depth;
     p->plan->test_cycle_ns = (uint64_t)p->settings->test_cycle_duration_ns;
 }
@@ -629,7 +630,7 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
     if (notes)
         p.notes = *notes;
     plan_workers(&p);
-    int error = plan_masks(&p);
+    int error = plan_cpus(&p);
     if (!error)
         error = plan_seed(&p);
     if (!error)

@@ -29,8 +29,8 @@ struct plan_space {
 
 /* What the machine has. */
 struct plan_machine {
-    unsigned cpus;         /* that this process may use */
-    uint64_t cpu_mask;     /* those of them among the first 64; 0 = could not be found out */
+    unsigned cpus;           /* that this process may use */
+    struct cpu_list allowed; /* which; none: could not be found out */
     uint64_t memory_bytes; /* available under the cgroup limit; 0 = could not be found out */
     /* Of the file system of a directory; 0 or -errno. */
     int (*space)(void *context, const char *directory, struct plan_space *out);
@@ -110,7 +110,7 @@ struct plan {
     unsigned backup_count;
     uint64_t restore_bytes; /* beside the first of them, for a restore */
     unsigned workers;
-    uint64_t cpu_mask, io_cpu_mask; /* of the workers, of the engines' threads; 0 = any */
+    struct cpu_list cpus, io_cpus; /* of the workers, of the engines' threads; none = any */
     unsigned queue_depth;
     uint64_t seed;
     bool seed_drawn;

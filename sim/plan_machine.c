@@ -161,9 +161,11 @@ static uint64_t reusable_bytes_of(void *context, const char *path)
 
 void plan_look_at_machine(struct plan_machine *machine)
 {
+    struct cpu_list allowed = affinity_allowed();
+    unsigned cpus = cpu_list_count(&allowed);
     *machine = (struct plan_machine){
-        .cpus = affinity_allowed_count(),
-        .cpu_mask = affinity_allowed(),
+        .cpus = cpus ? cpus : 1,
+        .allowed = allowed,
         .memory_bytes = plan_memory_available(""),
         .space = space_of,
         .reusable_bytes = reusable_bytes_of,

@@ -198,7 +198,7 @@ static int workers_make(struct run *run)
     struct iovec memory = {run->pool.memory, run->pool.memory_bytes};
     struct io_engine_config config = {.clock = run->clock,
                                       .depth = plan->queue_depth,
-                                      .cpu_mask = plan->io_cpu_mask,
+                                      .cpus = &plan->io_cpus,
                                       .device = run->config.engine_device,
                                       .memory = &memory,
                                       .memory_count = 1,
@@ -219,7 +219,7 @@ static int workers_make(struct run *run)
         error = worker_init(&run->workers[i], i, run->config.engine, &config, &run->phase);
         if (error)
             return engine_fail(run, error);
-        run->workers[i].cpu_mask = plan->cpu_mask;
+        run->workers[i].cpus = &plan->cpus;
         io_gate_join(&run->gate, &run->workers[i].io, true);
         run->workers[i].io.limit = run->io.limit;
         run->worker_count++;

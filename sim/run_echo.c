@@ -32,17 +32,30 @@ static const char *yes_no(bool value)
     return value ? "Yes" : "No";
 }
 
+/* As SQLIOSim writes it, where it could. */
+static void cpus_text(const struct cpu_list *cpus, char *out, size_t out_size_bytes)
+{
+    uint64_t mask;
+    if (cpu_list_is_mask(cpus, &mask))
+        snprintf(out, out_size_bytes, "%" PRIu64, mask);
+    else
+        cpu_list_write(cpus, out, out_size_bytes);
+}
+
 static void echo_first(const struct run *run)
 {
+    char cpus[CPU_LIST_TEXT_MAX], io_cpus[CPU_LIST_TEXT_MAX];
     const struct config_settings *config = run->settings;
     const struct plan *plan = run->config.plan;
+    cpus_text(&config->affinity, cpus, sizeof cpus);
+    cpus_text(&config->io_affinity, io_cpus, sizeof io_cpus);
     run_log(run, USER, EVENT_HERE,
-            "CPUCount = %u, Affinity = %" PRId64 ", IOAffinity = %" PRId64
-            ", MaxMemory = %zu MB, StopOnError = %s, TestCycles = %" PRId64
-            ", TestCycleDuration = %" PRIu64 " s, CacheHitRatio = %.2f%%",
-            plan->workers, config->affinity, config->io_affinity, plan->pool_bytes >> 20,
-            yes_no(config->stop_on_error), config->test_cycles,
-            (uint64_t)(plan->test_cycle_ns / NS_PER_S), (double)config->cache_hit_ratio / 100);
+            "CPUCount = %u, Affinity = %s, IOAffinity = %s, MaxMemory = %zu MB, "
+            "StopOnError = %s, TestCycles = %" PRId64 ", TestCycleDuration = %" PRIu64
+            " s, CacheHitRatio = %.2f%%",
+            plan->workers, cpus, io_cpus, plan->pool_bytes >> 20, yes_no(config->stop_on_error),
+            config->test_cycles, (uint64_t)(plan->test_cycle_ns / NS_PER_S),
+            (double)config->cache_hit_ratio / 100);
 }
 
 static void echo_run(const struct run *run)

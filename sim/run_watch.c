@@ -9,6 +9,8 @@
 #include "sim/run_loop.h"
 #include "sim/verdict_rules.h"
 
+_Static_assert(IO_WATCH_MEMBERS_MAX > WORKER_MAX, "each worker is watched, and the coordinator");
+
 /* CLOCK_BOOTTIME against CLOCK_MONOTONIC: reading both takes time. */
 #define SUSPEND_NS_MIN NS_PER_S
 #define WATCHER        "Display Monitor" /* SQLIOSim's name of who looks */

@@ -373,7 +373,7 @@ static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
     /* Checked when the plan was made: a CPU that went offline since leaves the worker anywhere. */
-    (void)!affinity_pin(worker->cpu_mask);
+    (void)!affinity_pin(worker->cpus);
     atomic_store(&worker->owner, thread_self());
     while (!atomic_load(&worker->stop))
         worker_round(worker);

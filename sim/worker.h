@@ -23,6 +23,7 @@
 
 #include "sim/io.h"
 
+struct cpu_list;
 struct worker;
 struct task;
 struct wait_list;
@@ -52,8 +53,9 @@ struct wait_list {
     struct task *head, *tail;
 };
 
-#define WORKER_MAX       64 /* SQLIOSim's limit of logical CPUs */
-#define WORKER_TASKS_MAX 65536
+#define WORKER_MAX          1024 /* CPUCount */
+#define WORKERS_UNASKED_MAX 64   /* SQLIOSim's limit of logical CPUs */
+#define WORKER_TASKS_MAX    65536
 
 struct task_queue {
     struct task *head, *tail;
@@ -71,7 +73,7 @@ struct worker {
     struct task **timers;                 /* heap by (timer_ns, timer_serial) */
     size_t timer_count, timer_capacity;
     uint64_t timer_serial;
-    uint64_t cpu_mask; /* CPUs of its thread (affinity.h), set before worker_start; 0 = any */
+    const struct cpu_list *cpus; /* of its thread, set before worker_start; NULL = any */
     _Atomic bool stop;
     pthread_t thread;
     bool running;

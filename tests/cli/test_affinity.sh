@@ -14,7 +14,7 @@ masks() {
 }
 
 "$PAGESTORM" run --dir "$DIR" --engine sync "${QUICK[@]}" -d 30 --set CONFIG.CPUCount=1 \
-    --set CONFIG.QueueDepth=3 --set CONFIG.Affinity=2 --set CONFIG.IOAffinity=1 \
+    --set CONFIG.QueueDepth=3 --set CONFIG.Affinity=1-1 --set CONFIG.IOAffinity=1 \
     >"$WORK/out" 2>"$WORK/err" </dev/null &
 CHILD=$!
 # One worker on CPU 1; three helpers for it and three for the coordinator on CPU 0.
@@ -58,3 +58,7 @@ refused Affinity 0x8000000000000000 "CPU 63" "allowed are CPU" -- \
     run --dir "$DIR" "${QUICK[@]}" --out "$WORK/refused" --set CONFIG.Affinity=0x8000000000000000
 refused IOAffinity "CPU 63" -- \
     run --dir "$DIR" "${QUICK[@]}" --out "$WORK/refused" --set CONFIG.IOAffinity=0x8000000000000001
+refused Affinity "0,8000-8191" "CPU 8000-8191" -- \
+    run --dir "$DIR" "${QUICK[@]}" --out "$WORK/refused" --set CONFIG.Affinity=0,8000-8191
+refused Affinity "out of range" "CPU 0 .. 8191" -- \
+    run --dir "$DIR" "${QUICK[@]}" --out "$WORK/refused" --set CONFIG.Affinity=0-8192

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "config/cpu_list.h"
 #include "config/nearest.h"
 #include "config/opt.h"
 #include "config/profile.h"
@@ -324,7 +325,8 @@ static void human_texts_are_short_and_rounded(void **state)
 /* One row of every type. */
 struct sample {
     bool flag;
-    int64_t count, size, bytes, seconds, millis, share, mask, choice;
+    int64_t count, size, bytes, seconds, millis, share, choice;
+    struct cpu_list cpus;
     char *name;
 };
 
@@ -346,7 +348,7 @@ static const struct opt sample_opts[] = {
     {.name = "Seconds", .type = OPT_SECONDS, .def = "5m", .help = "h", FIELD(seconds)},
     {.name = "Millis", .type = OPT_MILLIS, .def = "200", .help = "h", FIELD(millis)},
     {.name = "Share", .type = OPT_HUNDREDTHS, .def = "5%", .help = "h", FIELD(share)},
-    {.name = "Mask", .type = OPT_MASK, .def = "0", .help = "h", FIELD(mask)},
+    {.name = "Cpus", .type = OPT_CPUS, .def = "0", .help = "h", FIELD(cpus)},
     {.name = "Choice",
      .type = OPT_ENUM,
      .def = "two",
@@ -384,7 +386,7 @@ static void defaults_fill_every_type(void **state)
     assert_true(sample.seconds == 300000000000LL);
     assert_true(sample.millis == 200000000LL);
     assert_int_equal(sample.share, 500);
-    assert_int_equal(sample.mask, 0);
+    assert_true(cpu_list_is_empty(&sample.cpus));
     assert_int_equal(sample.choice, 1);
     assert_null(sample.name);
     opt_section_free(&sample_section, &sample);
@@ -473,11 +475,13 @@ static void get_gives_the_text_that_set_understands(void **state)
 {
     (void)state;
     static const char *const inputs[][3] = {
-        {"Flag", "no", "FALSE"},         {"Count", "010", "10"},   {"Size", "2G", "2048"},
-        {"Size", "1536K", "1536K"},      {"Bytes", "1K", "1024"},  {"Seconds", "90", "90"},
-        {"Seconds", "1500ms", "1500ms"}, {"Millis", "2s", "2000"}, {"Millis", "250us", "250us"},
-        {"Share", "12.5%", "1250"},      {"Mask", "255", "0xff"},  {"Choice", "THREE", "three"},
-        {"Name", "a b", "a b"},
+        {"Flag", "no", "FALSE"},         {"Count", "010", "10"},
+        {"Size", "2G", "2048"},          {"Size", "1536K", "1536K"},
+        {"Bytes", "1K", "1024"},         {"Seconds", "90", "90"},
+        {"Seconds", "1500ms", "1500ms"}, {"Millis", "2s", "2000"},
+        {"Millis", "250us", "250us"},    {"Share", "12.5%", "1250"},
+        {"Cpus", "255", "0xff"},         {"Cpus", "0-127,200", "0-127,200"},
+        {"Choice", "THREE", "three"},    {"Name", "a b", "a b"},
     };
     struct sample sample;
     char text[OPT_TEXT_MAX];
@@ -625,7 +629,7 @@ static void config_has_the_documented_defaults(void **state)
         assert_string_equal(out, documented[i][1]);
     }
     opt_section_free(&config_section, &settings);
-    assert_string_equal(opt_find(&config_section, "CPUCount")->max, "64");
+    assert_string_equal(opt_find(&config_section, "CPUCount")->max, "1024");
     assert_string_equal(opt_find(&config_section, "MaxOutstandingIO")->max, "140000");
 }
 

@@ -536,7 +536,48 @@ static void more_than_64_cpus_are_64_workers_and_a_note(void **state)
     fake.machine.cpus = 96;
     make(&made, plain_profile(), &fake);
     assert_int_equal(made.plan.workers, 64);
-    assert_non_null(strstr(made.plan.notes[0], "64 of 96"));
+    assert_non_null(strstr(made.plan.notes[0], "64 for 96 CPUs"));
+    unmake(&made);
+}
+
+/* What is asked for is had, however few CPUs there are. */
+static void cpu_count_goes_up_to_1024(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    set(profile, "CONFIG", "CPUCount", "1024");
+    make(&made, profile, &fake);
+    assert_int_equal(made.plan.workers, 1024);
+    for (unsigned i = 0; i < made.plan.note_count; i++)
+        assert_null(strstr(made.plan.notes[i], "workers:"));
+    unmake(&made);
+}
+
+static struct cpu_list cpus_of(const char *ranges)
+{
+    struct cpu_list out;
+    assert_int_equal(cpu_list_parse_ranges(ranges, &out), 0);
+    return out;
+}
+
+static void an_affinity_list_names_cpus_beyond_64(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    fake.machine.allowed = cpus_of("0-255");
+    set(profile, "CONFIG", "Affinity", "0-9,120-127,200");
+    set(profile, "CONFIG", "IOAffinity", "201-201");
+    make(&made, profile, &fake);
+    assert_int_equal(made.plan.workers, 19); /* 10 + 8 + 1 */
+    assert_true(cpu_list_has(&made.plan.cpus, 200));
+    assert_int_equal(cpu_list_count(&made.plan.io_cpus), 1);
+    assert_true(cpu_list_has(&made.plan.io_cpus, 201));
     unmake(&made);
 }
 
@@ -547,13 +588,13 @@ static void an_affinity_mask_sets_the_workers_and_is_kept(void **state)
     struct made made;
     (void)state;
     big_machine(&fake);
-    fake.machine.cpu_mask = 0xf;
+    fake.machine.allowed = cpus_of("0-3");
     set(profile, "CONFIG", "Affinity", "0xa");
     set(profile, "CONFIG", "IOAffinity", "1");
     make(&made, profile, &fake);
     assert_int_equal(made.plan.workers, 2); /* CPU 1 and CPU 3 */
-    assert_int_equal(made.plan.cpu_mask, 0xa);
-    assert_int_equal(made.plan.io_cpu_mask, 1);
+    assert_int_equal(made.plan.cpus.words[0], 0xa);
+    assert_int_equal(made.plan.io_cpus.words[0], 1);
     unmake(&made);
 }
 
@@ -564,7 +605,7 @@ static void cpu_count_goes_before_the_mask(void **state)
     struct made made;
     (void)state;
     big_machine(&fake);
-    fake.machine.cpu_mask = 0xf;
+    fake.machine.allowed = cpus_of("0-3");
     set(profile, "CONFIG", "Affinity", "1");
     set(profile, "CONFIG", "CPUCount", "3");
     make(&made, profile, &fake);
@@ -581,13 +622,13 @@ static void a_mask_beyond_the_cpus_allowed_is_refused(void **state)
         struct profile *profile = plain_profile();
         struct made made;
         big_machine(&fake);
-        fake.machine.cpu_mask = 0xd; /* CPU 0, 2, 3: a container */
+        fake.machine.allowed = cpus_of("0,2-3"); /* a container */
         set(profile, "CONFIG", keys[i], "0x13");
         make(&made, profile, &fake);
         assert_int_equal(made.exit_code, 2);
         assert_non_null(strstr(made.message, keys[i]));
         assert_non_null(strstr(made.message, "CPU 1,4,"));
-        assert_non_null(strstr(made.message, "CPU 0,2-3, mask 0xd"));
+        assert_non_null(strstr(made.message, "allowed are CPU 0,2-3;"));
         unmake(&made);
     }
 }
@@ -720,6 +761,8 @@ int main(void)
         cmocka_unit_test(workers_are_the_cpus_allowed),
         cmocka_unit_test(cpu_count_sets_the_workers),
         cmocka_unit_test(more_than_64_cpus_are_64_workers_and_a_note),
+        cmocka_unit_test(cpu_count_goes_up_to_1024),
+        cmocka_unit_test(an_affinity_list_names_cpus_beyond_64),
         cmocka_unit_test(an_affinity_mask_sets_the_workers_and_is_kept),
         cmocka_unit_test(cpu_count_goes_before_the_mask),
         cmocka_unit_test(a_mask_beyond_the_cpus_allowed_is_refused),

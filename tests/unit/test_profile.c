@@ -615,7 +615,8 @@ static void the_dump_of_odd_values_reloads_to_equal_settings(void **state)
     const struct config_settings *config = profile_config(reloaded);
     assert_int_equal(config->max_memory_bytes, 1536 * 1024);
     assert_int_equal(config->test_cycle_duration_ns, 1500000000);
-    assert_int_equal(config->affinity, 255);
+    assert_int_equal(config->affinity.words[0], 255);
+    assert_int_equal(cpu_list_count(&config->affinity), 8);
     assert_int_equal(config->engine, CONFIG_ENGINE_MEM);
     assert_int_equal(config->cache_hit_ratio, 1250);
     assert_true(config->seed == INT64_MAX);
