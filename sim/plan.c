@@ -575,6 +575,11 @@ static void plan_workers(struct planner *p)
         wanted = WORKERS_UNASKED_MAX;
     }
     p->plan->workers = wanted ? wanted : 1;
+    p->plan->numa = p->machine->numa;
+    numa_keep(&p->plan->numa,
+              cpu_list_is_empty(&p->settings->affinity) ? &p->machine->allowed
+                                                        : &p->settings->affinity,
+              p->plan->workers);
     p->plan->queue_depth = (unsigned)p->settings->queue_depth;
     p->plan->test_cycle_ns = (uint64_t)p->settings->test_cycle_duration_ns;
 }

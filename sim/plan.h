@@ -12,6 +12,7 @@
 #define SIM_PLAN_H
 
 #include "config/profile.h"
+#include "sim/numa.h"
 #include "patterns/pattern.h"
 #include "sim/file.h"
 
@@ -31,6 +32,7 @@ struct plan_space {
 struct plan_machine {
     unsigned cpus;           /* that this process may use */
     struct cpu_list allowed; /* which; none: could not be found out */
+    struct numa numa;
     uint64_t memory_bytes; /* available under the cgroup limit; 0 = could not be found out */
     /* Of the file system of a directory; 0 or -errno. */
     int (*space)(void *context, const char *directory, struct plan_space *out);
@@ -110,6 +112,7 @@ struct plan {
     unsigned backup_count;
     uint64_t restore_bytes; /* beside the first of them, for a restore */
     unsigned workers;
+    struct numa numa;              /* to spread workers and pool over; count 0: nothing to do */
     struct cpu_list cpus, io_cpus; /* of the workers, of the engines' threads; none = any */
     unsigned queue_depth;
     uint64_t seed;

@@ -170,4 +170,5 @@ void plan_look_at_machine(struct plan_machine *machine)
         .space = space_of,
         .reusable_bytes = reusable_bytes_of,
     };
+    numa_look(&machine->numa, NUMA_FOLDER);
 }

@@ -84,6 +84,14 @@ void pool_changes_end(struct pool *pool)
 
 /* ---- life ---- */
 
+/* The list that a frame of the pool belongs to when it is free. */
+static struct frame **free_list_of(struct pool *pool, const struct frame *frame)
+{
+    size_t index = (size_t)(frame - pool->frames);
+    size_t node = pool->numa ? index / pool->node_frames : 0;
+    return &pool->free_lists[node];
+}
+
 static void frames_init(struct pool *pool)
 {
     size_t total = pool->frame_count + pool->system_count;
@@ -91,7 +99,7 @@ static void frames_init(struct pool *pool)
         struct frame *frame = &pool->frames[i];
         frame->bytes = pool->memory + i * PAGE_BYTES;
         frame->system = i >= pool->frame_count;
-        struct frame **list = frame->system ? &pool->system_free_list : &pool->free_list;
+        struct frame **list = frame->system ? &pool->system_free_list : free_list_of(pool, frame);
         frame->hash_next = *list;
         *list = frame;
     }
@@ -131,6 +139,27 @@ int pool_create(struct pool *pool, size_t frame_count, size_t system_count)
         pool_destroy(pool);
         return -ENOMEM;
     }
+    frames_init(pool);
+    return 0;
+}
+
+int pool_spread(struct pool *pool, const struct numa *numa)
+{
+    size_t each = (pool->frame_count + numa->count - 1) / numa->count;
+    int error = 0;
+    for (size_t first = 0, i = 0; first < pool->frame_count && !error; first += each, i++) {
+        size_t count = pool->frame_count - first < each ? pool->frame_count - first : each;
+        error =
+            numa_prefer(pool->memory + first * PAGE_BYTES, count * PAGE_BYTES, numa->nodes[i].id);
+    }
+    if (error) {
+        numa_prefer_none(pool->memory, pool->memory_bytes);
+        return error;
+    }
+    pool->numa = numa;
+    pool->here = numa_here;
+    pool->node_frames = each;
+    pool->free_lists[0] = pool->system_free_list = NULL;
     frames_init(pool);
     return 0;
 }
@@ -195,9 +224,10 @@ static void hash_remove(struct pool *pool, struct frame *frame)
 static void free_list_put(struct pool *pool, struct frame *frame)
 {
     frame_assert_state(frame);
+    struct frame **list = free_list_of(pool, frame);
     pthread_mutex_lock(&pool->free_lock);
-    frame->hash_next = pool->free_list;
-    pool->free_list = frame;
+    frame->hash_next = *list;
+    *list = frame;
     atomic_fetch_add(&pool->free_count, 1);
     pthread_mutex_unlock(&pool->free_lock);
 }
@@ -214,12 +244,23 @@ void pool_set_cleaner(struct pool *pool, struct task *cleaner)
     atomic_store(&pool->cleaner, cleaner);
 }
 
+/* The caller's own node first, then the others in turn. */
+static struct frame **free_list_to_take(struct pool *pool)
+{
+    unsigned nodes = pool->numa ? pool->numa->count : 1;
+    unsigned here = pool->numa ? pool->here(pool->numa) : 0, tries = 1;
+    while (!pool->free_lists[here] && tries++ < nodes)
+        here = (here + 1) % nodes;
+    return &pool->free_lists[here];
+}
+
 static struct frame *free_list_take(struct pool *pool)
 {
     pthread_mutex_lock(&pool->free_lock);
-    struct frame *frame = pool->free_list;
+    struct frame **list = free_list_to_take(pool);
+    struct frame *frame = *list;
     if (frame) {
-        pool->free_list = frame->hash_next;
+        *list = frame->hash_next;
         frame->hash_next = NULL;
         atomic_fetch_sub(&pool->free_count, 1);
     }

@@ -29,6 +29,7 @@
 #include <pthread.h>
 
 #include "sim/dirty_list.h"
+#include "sim/numa.h"
 #include "sim/worker.h"
 #include "verify/page.h"
 
@@ -83,7 +84,11 @@ struct pool {
     _Atomic size_t clock_hand;
     _Atomic size_t dirty_count; /* DIRTY, WRITING, FORMATTING from DIRTY; system frames, too */
     pthread_mutex_t free_lock;
-    struct frame *free_list; /* linked by hash_next */
+    /* Linked by hash_next: of each node, where the frames are spread over nodes; else the first. */
+    struct frame *free_lists[NUMA_NODES_MAX];
+    const struct numa *numa;                   /* NULL: not spread */
+    unsigned (*here)(const struct numa *numa); /* numa_here; tests: their own */
+    size_t node_frames;                        /* of each node, of the last one the rest */
     _Atomic size_t free_count;
     size_t free_target, free_low;   /* of the lazy writer, in frames */
     _Atomic(struct task *) cleaner; /* the lazy writer, or NULL */
@@ -116,6 +121,10 @@ static inline uint64_t page_key(uint16_t file_uid, uint32_t page_no)
 int pool_create(struct pool *pool, size_t frame_count, size_t system_count)
     __attribute__((warn_unused_result));
 void pool_destroy(struct pool *pool);
+/* Spread the evictable frames over the memory of these nodes, in equal parts; a frame is then taken
+ * from the caller's own node while that has a free one.  Before anybody uses the pool; numa
+ * outlives it.  -errno (the system places no memory for us): all is as before. */
+int pool_spread(struct pool *pool, const struct numa *numa) __attribute__((warn_unused_result));
 
 enum pool_get {
     POOL_HIT,         /* pinned; CLEAN, DIRTY or WRITING */

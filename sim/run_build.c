@@ -108,6 +108,32 @@ static bool is_primary(const struct plan *plan, unsigned index)
     return true;
 }
 
+/* A worker's node is what the plan deals it.  Under the virtual clock no thread is started, and
+ * which frame is taken must not depend on the machine. */
+static bool spreads(const struct run *run)
+{
+    return run->config.plan->numa.count > 0 && !run->config.virtual_clock;
+}
+
+/* Before the engines, too: memory that is registered has its place. */
+static void nodes_use(struct run *run)
+{
+    const struct numa *numa = &run->config.plan->numa;
+    unsigned dealt[NUMA_NODES_MAX] = {0};
+    char text[NUMA_TEXT_MAX];
+    if (!spreads(run))
+        return;
+    for (unsigned i = 0; i < run->config.plan->workers; i++)
+        numa_deal(numa, dealt);
+    numa_text(numa, dealt, text);
+    int error = pool_spread(&run->pool, numa);
+    if (error)
+        run_say(run, "NUMA: %s; where the buffer pool lies is left to the system (mbind: %s)", text,
+                strerror(-error));
+    else
+        run_say(run, "NUMA: %s; the buffer pool lies on them in equal parts", text);
+}
+
 /* Before the engines, which register its memory. */
 static int pool_make(struct run *run)
 {
@@ -123,6 +149,8 @@ static int pool_make(struct run *run)
         fail(run, EXIT_CODE_INCOMPLETE, error,
              "not enough memory for a buffer pool of %zu MB; set MaxMemoryMB lower",
              frames * PAGE_BYTES >> 20);
+    else
+        nodes_use(run);
     return error;
 }
 
@@ -215,11 +243,13 @@ static int workers_make(struct run *run)
     if (!run->workers)
         return fail(run, EXIT_CODE_INCOMPLETE, -ENOMEM, "not enough memory for %u workers",
                     plan->workers);
+    unsigned dealt[NUMA_NODES_MAX] = {0};
     for (unsigned i = 0; i < plan->workers; i++) {
         error = worker_init(&run->workers[i], i, run->config.engine, &config, &run->phase);
         if (error)
             return engine_fail(run, error);
-        run->workers[i].cpus = &plan->cpus;
+        run->workers[i].cpus =
+            spreads(run) ? &plan->numa.nodes[numa_deal(&plan->numa, dealt)].cpus : &plan->cpus;
         io_gate_join(&run->gate, &run->workers[i].io, true);
         run->workers[i].io.limit = run->io.limit;
         run->worker_count++;

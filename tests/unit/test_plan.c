@@ -581,6 +581,43 @@ static void an_affinity_list_names_cpus_beyond_64(void **state)
     unmake(&made);
 }
 
+static void two_nodes(struct fake_machine *fake)
+{
+    fake->machine.allowed = cpus_of("0-7");
+    fake->machine.cpus = 8;
+    fake->machine.numa =
+        (struct numa){.count = 2, .nodes = {{0, cpus_of("0-3")}, {1, cpus_of("4-7")}}};
+}
+
+static void workers_are_spread_over_the_nodes(void **state)
+{
+    struct fake_machine fake;
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    two_nodes(&fake);
+    make(&made, plain_profile(), &fake);
+    assert_int_equal(made.plan.workers, 8);
+    assert_int_equal(made.plan.numa.count, 2);
+    assert_true(cpu_list_has(&made.plan.numa.nodes[1].cpus, 7));
+    unmake(&made);
+}
+
+static void affinity_to_one_node_spreads_nothing(void **state)
+{
+    struct fake_machine fake;
+    struct profile *profile = plain_profile();
+    struct made made;
+    (void)state;
+    big_machine(&fake);
+    two_nodes(&fake);
+    set(profile, "CONFIG", "Affinity", "0xf0");
+    make(&made, profile, &fake);
+    assert_int_equal(made.plan.workers, 4);
+    assert_int_equal(made.plan.numa.count, 0);
+    unmake(&made);
+}
+
 static void an_affinity_mask_sets_the_workers_and_is_kept(void **state)
 {
     struct fake_machine fake;
@@ -763,6 +800,8 @@ int main(void)
         cmocka_unit_test(more_than_64_cpus_are_64_workers_and_a_note),
         cmocka_unit_test(cpu_count_goes_up_to_1024),
         cmocka_unit_test(an_affinity_list_names_cpus_beyond_64),
+        cmocka_unit_test(workers_are_spread_over_the_nodes),
+        cmocka_unit_test(affinity_to_one_node_spreads_nothing),
         cmocka_unit_test(an_affinity_mask_sets_the_workers_and_is_kept),
         cmocka_unit_test(cpu_count_goes_before_the_mask),
         cmocka_unit_test(a_mask_beyond_the_cpus_allowed_is_refused),

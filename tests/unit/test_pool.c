@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -618,6 +619,65 @@ static void no_change_is_lost_between_threads(void **state)
     free(crew);
 }
 
+/* ---- NUMA ---- */
+
+/* Two nodes whose memory is node 0's, which exists everywhere: here only the lists are looked at.
+ */
+static const struct numa two_nodes = {.count = 2};
+
+static unsigned on_second(const struct numa *numa)
+{
+    (void)numa;
+    return 1;
+}
+
+static void spread_or_skip(struct bench *b)
+{
+    int error = pool_spread(&b->pool, &two_nodes);
+    if (error == -ENOSYS || error == -EPERM) {
+        print_message("SKIP: no mbind here: %s\n", strerror(-error));
+        skip();
+    }
+    assert_int_equal(error, 0);
+    b->pool.here = on_second;
+}
+
+/* Of 3 frames the first 2 are the first node's, the third is the second's. */
+static void a_frame_of_ones_own_node_is_taken_first(void **state)
+{
+    struct bench *b = *state;
+    spread_or_skip(b);
+    assert_int_equal(pool_free_count(&b->pool), FRAMES);
+    struct frame *own = pool_borrow(&b->pool);
+    assert_ptr_equal(own, &b->pool.frames[2]);
+    struct frame *other = pool_borrow(&b->pool);
+    assert_ptr_equal(other, &b->pool.frames[0]);
+    pool_give_back(&b->pool, other);
+    pool_give_back(&b->pool, own);
+    assert_ptr_equal(pool_borrow(&b->pool), own); /* it went back to its own node */
+    assert_int_equal(pool_free_count(&b->pool), FRAMES - 1);
+}
+
+static void the_last_frame_is_found_on_whatever_node(void **state)
+{
+    struct bench *b = *state;
+    spread_or_skip(b);
+    for (unsigned i = 0; i < FRAMES; i++)
+        assert_non_null(pool_borrow(&b->pool));
+    assert_null(pool_borrow(&b->pool));
+    assert_int_equal(pool_free_count(&b->pool), 0);
+}
+
+static void memory_that_is_not_placed_leaves_one_list(void **state)
+{
+    struct bench *b = *state;
+    static const struct numa nowhere = {.count = 2, .nodes = {{.id = 0}, {.id = 1024}}};
+    assert_true(pool_spread(&b->pool, &nowhere) < 0);
+    assert_null(b->pool.numa);
+    for (unsigned i = 0; i < FRAMES; i++)
+        assert_ptr_equal(pool_borrow(&b->pool), &b->pool.frames[i]);
+}
+
 #define BENCH_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -645,6 +705,9 @@ int main(void)
         BENCH_TEST(system_pages_are_never_evicted),
         BENCH_TEST(a_page_made_in_memory_takes_a_frame_without_waiting),
         cmocka_unit_test(no_change_is_lost_between_threads),
+        BENCH_TEST(a_frame_of_ones_own_node_is_taken_first),
+        BENCH_TEST(the_last_frame_is_found_on_whatever_node),
+        BENCH_TEST(memory_that_is_not_placed_leaves_one_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
