@@ -365,6 +365,7 @@ enum task_result page_scan_step(struct page_scan *scan)
         return TASK_PARK;
     if (scan->share)
         share_forget(scan->share, scan->task);
+    pool_wait_forget(&scan->run->pool, scan->task); /* the end of the phase may have woken it */
     enum sending sent = send_more(scan);
     if (scan->busy || sent == SENT_SHARE)
         return TASK_PARK;

@@ -453,6 +453,18 @@ void pool_wait_for_frame(struct pool *pool, struct task *task)
     call_cleaner(pool);
 }
 
+void pool_wait_forget(struct pool *pool, struct task *task)
+{
+    if (atomic_load(&task->wait_list) != &pool->frame_waiters)
+        return;
+    pthread_mutex_lock(&pool->free_lock);
+    if (atomic_load(&task->wait_list) == &pool->frame_waiters) {
+        wait_list_remove(&pool->frame_waiters, task);
+        atomic_fetch_sub(&pool->waiting, 1);
+    }
+    pthread_mutex_unlock(&pool->free_lock);
+}
+
 /* ---- get ---- */
 
 static enum pool_get frame_use(struct frame *frame, struct task *task, struct frame **out)

@@ -143,6 +143,9 @@ struct frame *pool_borrow(struct pool *pool);
 void pool_give_back(struct pool *pool, struct frame *frame);
 /* The task waits until a frame may be had; it must hold none. */
 void pool_wait_for_frame(struct pool *pool, struct task *task);
+/* Something else woke it: a frame that comes is for the next in the line.  No effect when it does
+ * not stand there. */
+void pool_wait_forget(struct pool *pool, struct task *task);
 /* Claim the page for being overwritten whole: FORMATTING, not pinned, the caller's alone.
  * POOL_HIT: it was in the pool; POOL_MISS: generation 0; POOL_WAIT, POOL_NO_FRAME: not now (task,
  * if not NULL, waits for that); POOL_QUARANTINED. */

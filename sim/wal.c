@@ -346,6 +346,8 @@ enum wal_reserve wal_reserve_or_fail(struct wal *wal, struct xact *xact, uint64_
         wal_space_lacks(wal);
         result = WAL_RESERVE_WAIT;
     }
+    if (result != WAL_RESERVE_WAIT) /* something else woke it, and it waits no longer */
+        wait_list_remove(&wal->space_waiters, task);
     pthread_mutex_unlock(&wal->lock);
     return result;
 }

@@ -442,6 +442,30 @@ static void system_pages_are_never_evicted(void **state)
     assert_true(is_there(b, 1));
 }
 
+/* The end of a phase wakes who waits, too; the next frame is not for who has gone. */
+static void who_has_left_the_line_takes_no_turn_from_the_next(void **state)
+{
+    struct bench *b = *state;
+    struct probe gone, next;
+    struct frame *frames[FRAMES], *none;
+    probe_init(&gone, b);
+    probe_init(&next, b);
+    for (unsigned i = 0; i < FRAMES; i++)
+        frames[i] = clean_page(b, i + 10);
+    assert_int_equal(pool_get(&b->pool, page_key(UID, 50), &gone.task, &none), POOL_NO_FRAME);
+    assert_int_equal(pool_get(&b->pool, page_key(UID, 51), &next.task, &none), POOL_NO_FRAME);
+    pool_wait_forget(&b->pool, &gone.task);
+    pool_wait_forget(&b->pool, &gone.task);
+    assert_null(atomic_load(&gone.task.wait_list));
+    assert_int_equal(atomic_load(&b->pool.waiting), 1);
+    pool_unpin(&b->pool, frames[0]);
+    run_idle(b);
+    assert_int_equal(gone.turns, 0);
+    assert_int_equal(next.turns, 1);
+    for (unsigned i = 1; i < FRAMES; i++)
+        pool_unpin(&b->pool, frames[i]);
+}
+
 static void a_page_made_in_memory_takes_a_frame_without_waiting(void **state)
 {
     struct bench *b = *state;
@@ -703,6 +727,7 @@ int main(void)
         BENCH_TEST(a_page_used_again_has_a_second_chance),
         BENCH_TEST(a_bad_page_gives_its_frame_back),
         BENCH_TEST(system_pages_are_never_evicted),
+        BENCH_TEST(who_has_left_the_line_takes_no_turn_from_the_next),
         BENCH_TEST(a_page_made_in_memory_takes_a_frame_without_waiting),
         cmocka_unit_test(no_change_is_lost_between_threads),
         BENCH_TEST(a_frame_of_ones_own_node_is_taken_first),

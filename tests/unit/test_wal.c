@@ -482,6 +482,11 @@ static void a_transaction_without_space_waits_for_it(void **state)
     assert_true(wal_space_wanted(core.wal));
     core_settle(&core);
     assert_int_equal(probe.turns, 0);
+    struct xact small;
+    assert_true(wal_reserve(core.wal, &small, 512, &probe.task)); /* it asks for less: and goes */
+    assert_null(atomic_load(&probe.task.wait_list));
+    wal_end(core.wal, &small);
+    assert_false(wal_reserve(core.wal, &xacts[2], most, &probe.task));
     wal_end(core.wal, &xacts[0]);
     core_settle(&core);
     assert_int_equal(probe.turns, 1);
