@@ -75,6 +75,7 @@ grep -qE "^(LOST|REPLAYED) WRITE .*page $page " "$WORK/out" ||
 
 # A run that did not come to its end cannot be taken over.
 exits 0 run "${here[@]}" --out "$WORK/r8"
+: >"$WORK/out" # else the last run's lines are read until this one has opened it
 timeout 60 "$PAGESTORM" run "${here[@]}" -d 60 --out "$WORK/r9" --reuse "$WORK/r8" \
     >"$WORK/out" 2>"$WORK/err" </dev/null &
 CHILD=$!

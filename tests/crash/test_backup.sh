@@ -144,6 +144,7 @@ RANDOM=$seed
 echo "seed $seed"
 for ((i = 0; i < 4 * scale; i++)); do
     rm -rf "$work/r"
+    : >"$work/out" # else the last run's lines are read until this one has opened it
     "$pagestorm" run "${quick[@]}" --set BackupUser.FullInterval=0 --set BackupUser.LogInterval=0 \
         --out "$work/r" >"$work/out" 2>&1 &
     pid=$!

@@ -66,7 +66,8 @@ gone() {
     local what=$1 place=$2 status=0
     shift 2
     rm -rf "$work/r"
-    "$pagestorm" run --dir "$place" --size 32M -d 2 --out "$work/r" --set CONFIG.Reserve=1 \
+    : >"$work/out" # else the last run's lines are read until this one has opened it
+    "$pagestorm" run --dir "$place" --size 32M -d 4 --out "$work/r" --set CONFIG.Reserve=1 \
         >"$work/out" 2>&1 &
     pid=$!
     while ! grep -q ' initial update: done' "$work/out" && kill -0 $pid 2>/dev/null; do

@@ -17,6 +17,7 @@ updated=0
 
 run_begin() {
     rm -rf "$work/r"
+    : >"$work/out" # else the last run's lines are read until this one has opened it
     "$pagestorm" run --dir "$work/d" --size 16M -d "$1" --set CONFIG.CheckpointInterval=1 \
         --set RandomUser.SleepAfter=0 --out "$work/r" >"$work/out" 2>&1 &
     pid=$!
