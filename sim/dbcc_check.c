@@ -158,9 +158,9 @@ static bool page_alone(struct dbcc_check *check, struct dbcc_request *r)
 {
     uint32_t page_no = r->first_page + r->index;
     enum snapshot_place place = place_of(check, r->source, page_no);
-    check->judging = r;
-    if (place == SNAPSHOT_NONE)
+    if (place == SNAPSHOT_NONE) /* the reader got nothing to do */
         return true;
+    check->judging = r;
     struct data_file *file = place == SNAPSHOT_HERE ? &r->source->snapshot->file : r->source;
     page_read_start(&check->actor->reader, file, page_no, page_bytes(r, r->index),
                     STREAM_dbcc_read);
@@ -195,6 +195,7 @@ static bool page_step(struct dbcc_check *check, struct dbcc_request *r)
 
 static void request_finish(struct dbcc_check *check, struct dbcc_request *r)
 {
+    assert(check->judging != r);
     if (r->req.result && !r->unreadable && !run_stopping(check->actor->run))
         page_fault_report_retry(&check->actor->reader, r->file, r->first_page, r->count,
                                 r->req.result);
