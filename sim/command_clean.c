@@ -15,11 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/alloc.h"
 #include "config/units.h"
+#include "sim/error_log.h"
 #include "sim/result_dir.h"
 
 #define RESULT_NAME "result.json"
@@ -212,6 +214,10 @@ static int clean_run(struct cleaning *c)
            c->directory);
     for (size_t i = 0; i < c->path_count; i++)
         look_at(c, c->paths[i]);
+    if (!c->path_count)
+        printf(
+            "  none is known: it ended before it had a ledger. Files that it had begun carry our "
+            "mark, and the next run there replaces them\n");
     if (c->path_count && c->absent == c->path_count)
         printf("  none of the %zu files that the run had is there any more\n", c->path_count);
     fflush(stdout);
@@ -238,6 +244,26 @@ static void cleaning_end(struct cleaning *c)
     list_free(c->found, c->found_count);
 }
 
+/* Logs alone: a run that ended before it had a ledger, and with it a file of its own to be removed.
+ * One that is still at it holds the lock of its log. */
+static bool ended_early(const char *directory)
+{
+    if (!result_dir_is_begun(directory))
+        return false;
+    char *path = alloc_printf("%s/" ERROR_LOG_NAME, directory);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    bool ended = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return ended;
+}
+
+static bool read_run(struct cleaning *c)
+{
+    return read_ledger(c) || read_result(c) || ended_early(c->directory);
+}
+
 /* ---- several runs in a row ---- */
 
 /* "02-bulk-load", as passes.c names the folder of a pass. */
@@ -253,7 +279,7 @@ static int clean_pass(const char *directory, bool yes, unsigned *passes)
 {
     struct cleaning pass = {.directory = directory, .yes = yes};
     int exit_code = EXIT_CODE_OK;
-    if (read_ledger(&pass) || read_result(&pass)) {
+    if (read_run(&pass)) {
         (*passes)++;
         exit_code = clean_run(&pass);
     }
@@ -287,7 +313,7 @@ static int clean_series(const char *directory, bool yes, unsigned *passes)
 static int clean(struct cleaning *c)
 {
     unsigned passes;
-    if (read_ledger(c) || read_result(c))
+    if (read_run(c))
         return clean_run(c);
     int exit_code = clean_series(c->directory, c->yes, &passes);
     if (passes)

@@ -78,7 +78,8 @@ static void check_folder(struct verify_command *command, const char *path)
     if (result_dir_is_begun(path)) {
         fprintf(stderr,
                 "error: %s: a folder without ledger and result: a run that was to write here ended "
-                "while it was creating its files, and there is nothing to verify\n",
+                "while it was creating its files, and there is nothing to verify. Remove it with "
+                "`pagestorm clean`\n",
                 path);
         command->incomplete = true;
         return;
