@@ -92,7 +92,7 @@ static int read_range(const char **cursor, struct cpu_list *list)
         rc = read_cpu(cursor, &last);
     }
     if (rc == 0 && last < first) {
-        rc = -ERANGE;
+        rc = -EINVAL;
     }
     for (unsigned cpu = first; rc == 0 && cpu <= last; cpu++) {
         cpu_list_add(list, cpu);

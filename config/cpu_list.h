@@ -4,8 +4,8 @@
  * As the value of a key it is written as SQLIOSim's mask of the first 64 (5, 0x5: CPU 0 and CPU 2)
  * or as a list (0-127,200).  What has neither comma nor minus is a mask; one CPU alone is 200-200.
  *
- * Pure values, no ownership.  Errors: -EINVAL (syntax), -ERANGE (a number too large, a range that
- * runs backwards).
+ * Pure values, no ownership.  Errors: -EINVAL (syntax, a range that runs backwards), -ERANGE (a
+ * number too large).
  */
 #ifndef CONFIG_CPU_LIST_H
 #define CONFIG_CPU_LIST_H
