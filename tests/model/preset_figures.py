@@ -94,7 +94,7 @@ def dss(pagestorm, folder):
 
 
 def tempdb_heavy(pagestorm, folder):
-    s = Streams(pagestorm, folder, "tempdb-heavy", "rated", "10",
+    s = Streams(pagestorm, folder, "tempdb-heavy", "rated", "6",
                 SPILLS + ["Sizes.Data=256", "Sizes.TempDbShare=25%"])
     reads, writes = s.ops("tempdb_read", "sort_read"), s.ops("tempdb_write", "sort_write")
     oltp_part(s, 150)
@@ -115,7 +115,7 @@ def bulk_load(pagestorm, folder):
 
 def backup_window(pagestorm, folder):
     s = Streams(pagestorm, folder, "backup-window", "rated", "10",
-                ["Sizes.Data=128", "BackupUser.Start=1"])
+                ["Sizes.Data=128", "BackupUser.Start=1", "DbccUser.Interval=20"])
     expect(s, "bytes of a backup read", s.mean_bytes("backup_read"), 0.95 * MIB, MIB)
     expect(s, "outstanding of the backup", s.in_flight("backup_read"), 0, 7)
     expect(s, "bytes of a CHECKDB read", s.mean_bytes("dbcc_read"), 480 * KIB, 512 * KIB)
