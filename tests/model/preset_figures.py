@@ -115,12 +115,13 @@ def bulk_load(pagestorm, folder):
 
 def backup_window(pagestorm, folder):
     s = Streams(pagestorm, folder, "backup-window", "rated", "10",
-                ["Sizes.Data=128", "BackupUser.Start=1", "DbccUser.Interval=20"])
+                ["Sizes.Data=128", "BackupUser.Start=1"])
     expect(s, "bytes of a backup read", s.mean_bytes("backup_read"), 0.95 * MIB, MIB)
     expect(s, "outstanding of the backup", s.in_flight("backup_read"), 0, 7)
     expect(s, "bytes of a CHECKDB read", s.mean_bytes("dbcc_read"), 480 * KIB, 512 * KIB)
     expect(s, "outstanding of CHECKDB", s.in_flight("dbcc_read"), 32, 64)
-    rate(s, "log_write", 150 * 0.99)
+    # Of so small a database a pass of CHECKDB takes no time: its checkpoints are much of the log.
+    rate(s, "page_read", 525)
 
 
 def main():
