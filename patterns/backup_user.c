@@ -20,8 +20,8 @@
 
 struct backup_user {
     const struct backup_user_settings *settings;
-    bool begun, full_done;
-    uint64_t full_ns, log_ns; /* when the next is due */
+    bool begun, full_done, log_done; /* log_done: since the last full one */
+    uint64_t full_ns, log_ns;        /* when the next is due */
     uint64_t last_log_ns;
 };
 
@@ -169,6 +169,13 @@ static void begin(struct backup_user *user, uint64_t now_ns)
     user->full_ns = now_ns + (uint64_t)user->settings->start_ns;
 }
 
+/* Before a full one that is due, too: that would hold the log longer, and with FullInterval=0 one
+ * is always due. */
+static bool log_goes_first(const struct backup_user *user, const struct pattern_view *view)
+{
+    return view->log_backup_wanted || !user->log_done || view->now_ns < user->full_ns;
+}
+
 static bool log_due(const struct backup_user *user, const struct pattern_view *view)
 {
     if (user->settings->log_interval_ns == 0 || !user->full_done)
@@ -181,15 +188,28 @@ static void take_full(struct backup_user *user, uint64_t now_ns, struct op *out)
 {
     *out = (struct op){.kind = OP_BACKUP};
     user->full_done = true;
+    user->log_done = false;
     user->full_ns = now_ns + (uint64_t)user->settings->full_interval_ns;
-    user->log_ns = now_ns + (uint64_t)user->settings->log_interval_ns;
+    if (user->log_ns == 0)
+        user->log_ns = now_ns + (uint64_t)user->settings->log_interval_ns;
 }
 
 static void take_log(struct backup_user *user, uint64_t now_ns, struct op *out)
 {
     *out = (struct op){.kind = OP_BACKUP, .log_only = true};
+    user->log_done = true;
     user->last_log_ns = now_ns;
     user->log_ns = now_ns + (uint64_t)user->settings->log_interval_ns;
+}
+
+/* The phase is over: only for those that cannot end without log. */
+static void serve(struct backup_user *user, const struct pattern_view *view, struct op *out)
+{
+    bool rested = view->now_ns >= user->last_log_ns + LOG_BETWEEN_NS;
+    if (view->log_backup_wanted && rested)
+        take_log(user, view->now_ns, out);
+    else
+        *out = (struct op){.kind = OP_THINK, .think_ns = LOG_BETWEEN_NS};
 }
 
 static bool has_pages(const struct pattern_view *view)
@@ -209,10 +229,12 @@ static void backup_user_next(void *state, const struct pattern_view *view, struc
         begin(user, now_ns);
     if (!has_pages(view)) {
         *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
+    } else if (view->serving) {
+        serve(user, view, out);
+    } else if (log_due(user, view) && log_goes_first(user, view)) {
+        take_log(user, now_ns, out);
     } else if (now_ns >= user->full_ns) {
         take_full(user, now_ns, out);
-    } else if (log_due(user, view)) {
-        take_log(user, now_ns, out);
     } else {
         uint64_t left_ns = user->full_ns - now_ns;
         bool logs = user->settings->log_interval_ns && user->full_done;

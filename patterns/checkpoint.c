@@ -20,6 +20,8 @@
 #define LOOK_WANTED_NS    1000000 /* somebody waits for log space that a transaction holds */
 /* After any checkpoint: one that freed too little is not repeated at full speed. */
 #define REST_NS 1000000
+/* After one that only wrote pages, for want of log that somebody holds: there are few new ones. */
+#define REST_HELD_NS 10000000
 
 static size_t checkpoint_state_size(const void *settings)
 {
@@ -61,11 +63,12 @@ static void checkpoint_next(void *state, const struct pattern_view *view, struct
     const uint64_t since_ns =
         view->now_ns > view->last_checkpoint_ns ? view->now_ns - view->last_checkpoint_ns : 0;
     const uint64_t left_ns = interval_left_ns(view, since_ns);
+    const uint64_t rest_ns = view->log_held && view->checkpoint_no_room ? REST_HELD_NS : REST_NS;
     uint64_t think_ns = look_again_ns(view);
 
     (void)state;
-    if (since_ns < REST_NS) {
-        *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)(REST_NS - since_ns)};
+    if (since_ns < rest_ns) {
+        *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)(rest_ns - since_ns)};
         return;
     }
     if ((log_pressure(view) && !view->log_held) || left_ns == 0 || view->checkpoint_asked ||

@@ -119,6 +119,8 @@ struct pattern_view {
     bool recovery_due;           /* and more dirty pages than that allows */
     bool checkpoint_asked;       /* somebody waits for a checkpoint of its database */
     bool log_held;               /* a checkpoint would give no log space back now */
+    bool checkpoint_no_room;     /* the last checkpoint found no log for its records */
+    bool serving;                /* its phase is over, and it works for those that have not ended */
     bool log_backup_wanted;      /* only a missing log backup of its databases keeps log */
     uint64_t last_checkpoint_ns; /* end of the last checkpoint */
     uint64_t checkpoint_interval_ns;

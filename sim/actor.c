@@ -48,6 +48,8 @@ void actor_view(struct actor *actor, struct pattern_view *view)
         .checkpoint_indirect = database->indirect,
         .recovery_due = serves && database_recovery_is_due(database, clock_now_ns(run->clock)),
         .checkpoint_asked = checkpoint_is_asked(&database->desk),
+        .checkpoint_no_room = atomic_load(&database->desk.no_room),
+        .serving = actor->service,
         .log_backup_wanted = actor->backup && backup_log_is_wanted(actor),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
         /* tempdb's is due for the sake of its log alone. */
@@ -316,6 +318,17 @@ static enum task_result op_next(struct actor *actor)
     return TASK_AGAIN; /* one op a turn: the others have theirs */
 }
 
+/* Who backs the log up goes on for users that wait for log, or for a checkpoint that lacks it: from
+ * now on as a service. */
+static bool serves_on(struct actor *actor)
+{
+    if (actor->service || atomic_load(&actor->leaving) || !backup_serves_on(actor))
+        return false;
+    actor->service = true;
+    run_user_serves(actor->run);
+    return !actor_is_over(actor);
+}
+
 static enum task_result turn_of(struct actor *actor)
 {
     enum task_result result = TASK_DONE;
@@ -324,7 +337,8 @@ static enum task_result turn_of(struct actor *actor)
     if (result != TASK_DONE)
         return result;
     op_end(actor);
-    return actor_is_over(actor) ? TASK_DONE : op_next(actor);
+    bool over = actor_is_over(actor) && !serves_on(actor);
+    return over ? TASK_DONE : op_next(actor);
 }
 
 static enum task_result actor_step(struct task *task)

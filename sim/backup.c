@@ -193,16 +193,25 @@ static enum task_result full_begin(struct actor *actor)
     return backup_write_header(actor, false, backup_pages_begin);
 }
 
+static bool must_leave(const struct actor *actor)
+{
+    return backup_stops(actor) ||
+           (!actor->service && clock_now_ns(actor->run->clock) >= actor->run->phase_deadline_ns);
+}
+
 /* Correctness does not need the checkpoint: it makes what has to be redone small.  Where only a
  * held log keeps it from being served, it would wait for us. */
 static enum task_result wait_checkpoint(struct actor *actor)
 {
     struct backup *b = actor->backup;
     actor->execute = wait_checkpoint;
-    bool over = run_stopping(actor->run) || wal_failed(&b->database->wal);
-    if (!over && checkpoint_wait(b->database, b->ticket, &actor->task) == CHECKPOINT_PENDING &&
-        !wal_is_held_back(&b->database->wal))
+    enum checkpoint_answer answer = checkpoint_wait(b->database, b->ticket, &actor->task);
+    bool over = must_leave(actor) || wal_failed(&b->database->wal);
+    if (answer == CHECKPOINT_PENDING && !over && !wal_is_held_back(&b->database->wal)) {
+        /* nobody tells that the log is held, or that the phase is over */
+        task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + IN_USE_PAUSE_NS);
         return TASK_PARK;
+    }
     checkpoint_wait_forget(b->database, &actor->task);
     return over ? backup_fail(actor, "%s", "the run ends") : full_begin(actor);
 }
@@ -259,12 +268,6 @@ static enum task_result log_only_begin(struct actor *actor, uint64_t offset)
     return backup_write_header(actor, false, backup_log_begin);
 }
 
-static bool must_leave(const struct actor *actor)
-{
-    return run_stopping(actor->run) ||
-           clock_now_ns(actor->run->clock) >= actor->run->phase_deadline_ns;
-}
-
 static enum task_result database_begin(struct actor *actor)
 {
     struct backup *b = actor->backup;
@@ -280,7 +283,7 @@ static enum task_result database_begin(struct actor *actor)
     reset(b);
     if (b->log_only)
         return log_only_begin(actor, offset);
-    if (!actor->pattern->user_count) { /* the tail: no full backup in its place */
+    if (!actor->pattern->user_count || actor->service) { /* the tail: no full backup in its place */
         run_say(actor->run, "Database %u: there is no room for a backup of the tail of the log",
                 b->database_index + 1);
         let_go(b);
@@ -299,7 +302,7 @@ static enum task_result database_next(struct actor *actor)
 {
     struct backup *b = actor->backup;
     b->database_index += b->shares;
-    if (b->database_index >= actor->run->user_database_count || run_stopping(actor->run))
+    if (b->database_index >= actor->run->user_database_count || backup_stops(actor))
         return TASK_DONE;
     return database_begin(actor);
 }
@@ -317,11 +320,24 @@ bool backup_log_is_wanted(const struct actor *actor)
 {
     const struct backup *b = actor->backup;
     struct run *run = actor->run;
-    for (unsigned i = b->share; i < run->user_database_count; i += b->shares)
-        if (run->backups[i].log_hold.held && wal_space_wanted(&run->databases[i].wal) &&
-            wal_is_held_back(&run->databases[i].wal))
+    for (unsigned i = b->share; i < run->user_database_count; i += b->shares) {
+        struct database *database = &run->databases[i];
+        bool wanted = wal_space_wanted(&database->wal) || atomic_load(&database->desk.no_room);
+        if (wanted && run->backups[i].log_hold.held && wal_is_held_back(&database->wal))
             return true;
+    }
     return false;
+}
+
+bool backup_serves_on(const struct actor *actor)
+{
+    const struct backup *b = actor->backup;
+    return b && actor->pattern->user_count && b->settings->log_interval_ns;
+}
+
+bool backup_stops(const struct actor *actor)
+{
+    return !actor->service && run_stopping(actor->run);
 }
 
 /* ---- life ---- */

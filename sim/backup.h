@@ -106,6 +106,10 @@ int backup_create(struct actor *actor, const struct backup_user_settings *settin
     __attribute__((warn_unused_result));
 void backup_free(struct actor *actor);
 enum task_result backup_begin(struct actor *actor);
+/* Has it to go on, when the phase is over, for those that wait for the log? */
+bool backup_serves_on(const struct actor *actor);
+/* Must what it does come to its end? One that serves goes on while the run stops. */
+bool backup_stops(const struct actor *actor);
 /* Does the log of one of its databases wait for a log backup alone? */
 bool backup_log_is_wanted(const struct actor *actor);
 

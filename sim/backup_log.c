@@ -168,7 +168,7 @@ static enum task_result log_judge(struct actor *actor, struct backup_buffer *buf
     if (buffer->req.result || size == 0) {
         b->crc = crc;
         b->crc_known = crc_known;
-        if (b->log_tries < LOG_REREADS_MAX && !run_stopping(actor->run))
+        if (b->log_tries < LOG_REREADS_MAX && !backup_stops(actor))
             return read_again(actor, buffer);
         return give_up(actor, buffer, &damage);
     }
@@ -211,8 +211,7 @@ static enum task_result log_read(struct actor *actor)
 
 static bool log_left(struct backup *b)
 {
-    return b->position < b->end_position && !b->failed && !b->error &&
-           !run_stopping(b->actor->run) &&
+    return b->position < b->end_position && !b->failed && !b->error && !backup_stops(b->actor) &&
            wal_durable_span(&b->database->wal, b->position, &b->span) &&
            b->span.position < b->end_position;
 }
@@ -236,7 +235,7 @@ static enum task_result log_step(struct actor *actor)
         return TASK_PARK;
     if (b->error)
         return backup_fail(actor, "a write failed: %s", strerror(-b->error));
-    if (b->failed || run_stopping(actor->run))
+    if (b->failed || backup_stops(actor))
         return backup_fail(actor, "%s", b->failed ? b->why : "the run ends");
     return left ? backup_write_directory(actor, log_step) : backup_finish(actor);
 }

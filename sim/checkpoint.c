@@ -128,7 +128,9 @@ static enum wal_room room_for_records(struct checkpoint *c)
 static enum task_result begin_record(struct actor *actor)
 {
     struct checkpoint *c = actor->checkpoint;
-    if (room_for_records(c) == WAL_ROOM_LATER) {
+    bool no_room = room_for_records(c) == WAL_ROOM_LATER;
+    atomic_store(&c->database->desk.no_room, no_room);
+    if (no_room) {
         c->pages_only = true;
         return sweep_begin(actor);
     }

@@ -51,6 +51,7 @@ struct checkpoint_account {
 struct checkpoint_desk {
     pthread_mutex_t lock;
     _Atomic uint64_t asked, served; /* tickets */
+    _Atomic bool no_room;           /* the last one found no log for its records */
     struct task *service;           /* what runs checkpoints while users work, or NULL */
     struct wait_list waiters;
     struct checkpoint_account accounts[CHECKPOINT_KINDS];

@@ -334,7 +334,13 @@ static enum task_result wait_checkpoint(struct actor *actor)
     actor->execute = wait_checkpoint;
     switch (checkpoint_wait(database, pass->ticket, &actor->task)) {
     case CHECKPOINT_PENDING:
-        return TASK_PARK;
+        if (!is_over(actor)) {
+            task_sleep_until(&actor->task, actor->run->phase_deadline_ns);
+            return TASK_PARK;
+        }
+        checkpoint_wait_forget(database, &actor->task); /* there may be no log for it */
+        dbcc_pass_opened(pass, false);
+        return actor_go(actor, begin);
     case CHECKPOINT_FAILED:
         dbcc_pass_opened(pass, false);
         return actor_go(actor, begin);

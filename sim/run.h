@@ -155,6 +155,8 @@ void run_step(struct run *run, const char *what, uint64_t total);
 void run_step_done(struct run *run, uint64_t units);
 void run_task_started(struct run *run, bool user);
 void run_task_ended(struct run *run, bool user);
+/* A user of the present phase goes on as a service. */
+void run_user_serves(struct run *run);
 static inline bool run_stopping(const struct run *run)
 {
     return atomic_load(&((struct run *)(uintptr_t)run)->stop) != RUN_GOING;

@@ -33,10 +33,16 @@ static void wake_sleepers(struct run *run)
     pthread_mutex_unlock(&run->actors_lock);
 }
 
+void run_user_serves(struct run *run)
+{
+    if (atomic_fetch_sub(&run->users_running, 1) == 1)
+        wake_sleepers(run); /* the services end with the last user */
+}
+
 void run_task_ended(struct run *run, bool user)
 {
-    if (user && atomic_fetch_sub(&run->users_running, 1) == 1)
-        wake_sleepers(run); /* the services end with the last user */
+    if (user)
+        run_user_serves(run);
     pthread_mutex_lock(&run->idle_lock);
     if (atomic_fetch_sub(&run->tasks_running, 1) == 1)
         pthread_cond_signal(&run->idle);

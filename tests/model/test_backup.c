@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "sim/backup_media.h"
 #include "sim/restore.h"
 #include "sim/verify_files.h"
 #include "tests/scale.h"
@@ -287,6 +288,41 @@ static void a_full_backup_reads_in_sequence_1_MiB_at_a_time(void **state)
     sim_end(&sim);
 }
 
+/* ---- a log that only log backups give back ---- */
+
+/* Full backups one after the other: one is always due, and the log backup must come before it.  The
+ * log is small, so that it is full again and again, perhaps at the deadline; who waits for it then,
+ * and DBCC's checkpoint, need another log backup. */
+static void log_backups_go_on_until_the_last_that_waits_for_the_log(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < test_scaled(2); i++) {
+        struct sim_options options = options_of(1 + i);
+        options.duration_ns = 800 * NS_PER_MS;
+        options.log_bytes = 2 * MIB;
+        struct sim sim;
+        uint64_t incomplete;
+        printf("seed %u\n", 1 + i);
+        set_last(&options, "FullInterval", "0");
+        set_last(&options, "LogInterval", i % 2 ? "100ms" : "1h");
+        set_last(&options, "Restore", "TRUE");
+        unsigned at = 0;
+        while (options.settings[at].section)
+            at++;
+        options.settings[at] = (struct sim_setting){"DbccUser", "UserCount", "1"};
+        sim_begin(&sim, &options);
+        sim_run(&sim);
+        if (sim.result || sim.run->findings.count)
+            sim_print_findings(&sim);
+        assert_int_equal(sim.result, 0);
+        assert_int_equal(sim.run->findings.count, 0);
+        assert_true(backups_of(&sim, &incomplete) > 0);
+        printf("%llu log backups\n", (unsigned long long)sim.run->backups[0].log_backups);
+        assert_true(sim.run->backups[0].log_backups > 1); /* not the tail alone */
+        sim_end(&sim);
+    }
+}
+
 /* ---- a sparse file ---- */
 
 static void only_allocated_extents_are_read(void **state)
@@ -319,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_run_restores_each_of_two_databases),
         cmocka_unit_test(a_run_restores_from_small_transfers_without_write_through),
         cmocka_unit_test(a_full_backup_reads_in_sequence_1_MiB_at_a_time),
+        cmocka_unit_test(log_backups_go_on_until_the_last_that_waits_for_the_log),
         cmocka_unit_test(only_allocated_extents_are_read),
     };
     return cmocka_run_group_tests(tests, trace_begin, trace_end);

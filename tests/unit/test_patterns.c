@@ -1077,6 +1077,20 @@ static void checkpoint_for_the_log_waits_until_it_can_give_some_back(void **stat
     assert_int_equal(checkpoint_in(&view).kind, OP_CHECKPOINT);
 }
 
+/* A checkpoint that is asked for and finds no log for its records is not repeated at full speed. */
+static void checkpoint_without_room_in_a_held_log_rests(void **state)
+{
+    struct pattern_view view = view_of(one_file, 1);
+
+    (void)state;
+    view.checkpoint_asked = view.log_held = view.checkpoint_no_room = true;
+    view.last_checkpoint_ns = view.now_ns - 2 * MS;
+    assert_int_equal(checkpoint_in(&view).kind, OP_THINK);
+    assert_true(checkpoint_in(&view).think_ns == 8 * MS);
+    view.log_held = false; /* it is given back: at once */
+    assert_int_equal(checkpoint_in(&view).kind, OP_CHECKPOINT);
+}
+
 static void checkpoint_of_the_interval_does_not_ask_for_the_log(void **state)
 {
     struct pattern_view view = view_of(one_file, 1);
@@ -1390,6 +1404,7 @@ int main(void)
         cmocka_unit_test(checkpoint_runs_when_log_space_is_wanted),
         cmocka_unit_test(frames_are_not_the_checkpoints_business),
         cmocka_unit_test(checkpoint_for_the_log_waits_until_it_can_give_some_back),
+        cmocka_unit_test(checkpoint_without_room_in_a_held_log_rests),
         cmocka_unit_test(checkpoint_of_the_interval_does_not_ask_for_the_log),
         cmocka_unit_test(checkpoint_runs_when_the_interval_has_passed),
         cmocka_unit_test(checkpoint_without_interval_waits_for_pressure),
