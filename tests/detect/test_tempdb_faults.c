@@ -30,7 +30,7 @@ struct tempdb_fault {
 #define PAGE_OF(n) .low = (n)*8192ull, .high = ((n) + 1) * 8192ull
 #define SORTS      "Sorts", "1"
 #define HASHES     "Hashes", "1"
-#define VERSIONS   "VersionStoreRate", "3000"
+#define VERSIONS   "VersionStoreRate", "700" /* of 1,024 pages: each is used again soon */
 #define HOME       PAGE_OF(40)
 #define DATA       TEMPDB_FILE_FIRST
 
@@ -116,7 +116,7 @@ static void begin(struct sim *sim, const struct tempdb_fault *f)
     static const char *const keys[] = {"Sorts", "Hashes", "VersionStoreRate", "WorktableRate"};
     struct sim_options options = tempdb_options(1);
     options.with_faults = true;
-    options.duration_ns = 2 * NS_PER_S;
+    options.duration_ns = (strcmp(f->user, "VersionStoreRate") == 0 ? 4 : 2) * NS_PER_S;
     unsigned n = 0;
     for (unsigned i = 0; options.settings[i].section; i++) {
         struct sim_setting s = options.settings[i];
