@@ -222,6 +222,8 @@ static bool was_loaded(const struct report *report)
                  report->stats->streams[loads[i]][STREAM_read_ahead].ops +
                  report->stats->streams[loads[i]][STREAM_dbcc_read].ops +
                  report->stats->streams[loads[i]][STREAM_backup_read].ops +
+                 report->stats->streams[loads[i]][STREAM_tempdb_read].ops +
+                 report->stats->streams[loads[i]][STREAM_sort_read].ops +
                  report->stats->streams[loads[i]][STREAM_eager_write].ops;
     return reads > 0;
 }
