@@ -24,6 +24,13 @@ static bool head_has_room(struct wal *wal)
     return head_vlf(wal)->used_bytes + LOG_BLOCK_BYTES_MAX <= head_vlf(wal)->header.size_bytes;
 }
 
+/* What the open block will take of its VLF: its records' upper bounds, but many small ones share
+ * sectors, and no block is larger than that. */
+static uint64_t open_bytes(const struct wal *wal)
+{
+    return wal->open_cost_bytes < LOG_BLOCK_BYTES_MAX ? wal->open_cost_bytes : LOG_BLOCK_BYTES_MAX;
+}
+
 static uint64_t free_bytes(struct wal *wal)
 {
     uint64_t sum = 0;
@@ -32,7 +39,7 @@ static uint64_t free_bytes(struct wal *wal)
     uint64_t head_end = head_vlf(wal)->used_bytes + LOG_BLOCK_BYTES_MAX;
     if (head_end < head_vlf(wal)->header.size_bytes)
         sum += head_vlf(wal)->header.size_bytes - head_end;
-    return sum > wal->open_cost_bytes ? sum - wal->open_cost_bytes : 0;
+    return sum > open_bytes(wal) ? sum - open_bytes(wal) : 0;
 }
 
 uint64_t wal_transaction_max(const struct wal *wal)
