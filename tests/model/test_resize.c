@@ -125,6 +125,24 @@ static void test_loads_fill_new_extents_and_start_over(void **state)
     }
 }
 
+/* A page that was not owed when the snapshot began may be written for the first time while the read
+ * that has it is under way: then it stands nowhere, and the request goes on with the next page. */
+static void test_a_snapshot_is_checked_while_new_extents_fill(void **state)
+{
+    (void)state;
+    struct sim sim;
+    struct sim_options options = resize_options(61);
+    setting(&options, "BulkUpdateUser", "NewExtents", "TRUE");
+    setting(&options, "BulkUpdateUser", "BUDelay", "1");
+    setting(&options, "DbccUser", "UserCount", "3");
+    setting(&options, "DbccUser", "Outstanding", "4");
+    begin(&sim, &options);
+    struct stats *stats = run_clean(&sim);
+    assert_true(stats->counters.dbcc_passes > 0);
+    free(stats);
+    sim_end(&sim);
+}
+
 /* StampFiles: zeros in chunks of 8 MiB, one at a time; else no write but page 0. */
 static void test_growth_writes_zeros_when_files_are_stamped(void **state)
 {
@@ -226,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_grow_and_shrink_under_load),
         cmocka_unit_test(test_loads_fill_new_extents_and_start_over),
+        cmocka_unit_test(test_a_snapshot_is_checked_while_new_extents_fill),
         cmocka_unit_test(test_growth_writes_zeros_when_files_are_stamped),
         cmocka_unit_test(test_an_error_in_new_space_is_a_finding),
         cmocka_unit_test(test_a_kill_leaves_sizes_that_agree),
