@@ -95,7 +95,8 @@ fuzz_suite() { # NAME
 
 # Long simulated times under the virtual clock are one thread: nothing for the thread sanitizer.
 one_thread='^(unit_test_(io_keys|rated)'
-one_thread+='|model_test_(determinism|hdd_mix|key_effects|lazy_writer|seeds|sparse|users))$'
+one_thread+='|model_test_(backup|determinism|forced_flush|hdd_mix|idle_clock|indirect|key_effects'
+one_thread+='|lazy_writer|log_life|max_iops|seeds|slots|snapshot|sparse|tempdb|users))$'
 
 case "${1:-}" in
 asan) sanitizer_suite asan cc -fsanitize=address,undefined '^(unit|model|detect)$' 0.25 ;;
