@@ -84,7 +84,7 @@ static const struct cli_row cli_rows[] = {
      .kind = CLI_LIST,
      FIELD(backup_dirs),
      .help = "Directory for the backup files of BackupUser (its key Directory). Without it "
-             "backups are read and written nowhere."},
+             "they are written into the first --dir; BackupUser.Directory=NUL: nowhere."},
     {.name = "map",
      .argument = "F:=DIR",
      .kind = CLI_LIST,

@@ -112,8 +112,8 @@ static const struct opt backup_user_opts[] = {
      .type = OPT_STRING,
      .def = "",
      FIELD(directory),
-     .help = "Where the backup files are written; --backup-dir sets it. Empty = the database is "
-             "read and nothing is written, as BACKUP TO DISK='NUL'."},
+     .help = "Where the backup files are written; --backup-dir sets it, else the first --dir. "
+             "NUL, or neither of them = the database is read and nothing is written."},
 };
 
 #undef FIELD

@@ -88,8 +88,8 @@ static void print_backups(const struct run_setup *setup, FILE *out)
         free(path);
     }
     if (backup && backup->user_count && plan->backup_count == 0)
-        fprintf(out, "  backup   read and written nowhere, as to DISK='NUL'; --backup-dir DIR "
-                     "writes it\n");
+        fprintf(out, "  backup   read and written nowhere, as to DISK='NUL'; --dir or "
+                     "--backup-dir DIR writes it\n");
     if (plan->restore_bytes)
         fprintf(out,
                 "  restore  beside the backups at the end of the main part: %s, removed "

@@ -18,7 +18,9 @@
 #include "config/paths.h"
 #include "config/preset.h"
 #include "config/units.h"
+#include "patterns/backup_user.h"
 #include "patterns/pattern.h"
+#include "sim/plan_backup.h"
 #include "sim/plan_tempdb.h"
 #include "sim/run_actors.h"
 #include "sim/verdict_rules.h"
@@ -198,6 +200,16 @@ static int add_tempdb(struct run_setup *setup)
     return EXIT_CODE_USAGE;
 }
 
+/* --dir is all four directories. Directory=NUL: nowhere. */
+static void settle_backup_directory(struct run_setup *setup)
+{
+    const struct text_list *dirs = &setup->options.dirs;
+    const struct backup_user_settings *s = profile_section(setup->profile, "BackupUser");
+    bool said = s->directory && s->directory[0];
+    if (!said && dirs->count && plan_backups_are_wanted(setup->profile))
+        (void)profile_set(setup->profile, "BackupUser", "Directory", dirs->items[0], command_line);
+}
+
 /* Everything that can be said of the settings, also after a first mistake. */
 static int load_settings(struct run_setup *setup, int argc, char **argv)
 {
@@ -228,6 +240,7 @@ static int load_settings(struct run_setup *setup, int argc, char **argv)
     settle_duration(setup);
     if (exit_code == 0)
         exit_code = add_tempdb(setup);
+    settle_backup_directory(setup);
     if (profile_finish(profile) && exit_code == 0)
         exit_code = EXIT_CODE_USAGE;
     /* What a file that could not be read did not say is not missing. */

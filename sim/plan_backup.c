@@ -7,9 +7,12 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "config/alloc.h"
 #include "patterns/backup_user.h"
+#include "sim/plan_backup.h"
+
 #include "sim/plan.h"
 #include "verify/backup.h"
 
@@ -66,10 +69,16 @@ static bool is_wanted(const struct profile *profile, bool log)
     return any;
 }
 
+bool plan_backups_are_wanted(const struct profile *profile)
+{
+    return is_wanted(profile, false);
+}
+
 int plan_backups(struct plan *plan, const struct profile *profile)
 {
     const struct backup_user_settings *s = profile_section(profile, "BackupUser");
-    if (!s || !s->directory || !is_wanted(profile, false))
+    bool nowhere = !s || !s->directory || strcasecmp(s->directory, "NUL") == 0;
+    if (nowhere || !is_wanted(profile, false))
         return 0;
     plan->backups = calloc(2 * (size_t)s->keep * plan->database_count, sizeof *plan->backups);
     if (!plan->backups)
