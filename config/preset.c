@@ -106,25 +106,33 @@ static void print_passes(const struct profile *profile, FILE *out)
     }
 }
 
-void presets_print(struct profile *(*profile_new)(void), FILE *out)
+static void print_preset(const struct preset *preset, struct profile *profile, FILE *out)
 {
-    for (size_t i = 0; i < presets_count; i++) {
-        struct profile *profile = profile_new();
-        int rc = preset_apply(&presets[i], profile);
+    int rc = preset_apply(preset, profile);
 
-        assert(rc == 0);
-        rc = profile_finish(profile);
-        assert(rc == 0);
+    assert(rc == 0);
+    rc = profile_finish(profile);
+    assert(rc == 0);
+    print_comment(preset->text, out);
+    if (profile_pass_count(profile) > 0) {
+        print_passes(profile, out);
+    } else {
+        print_sizes(profile, out);
+        print_time(profile, out);
+    }
+}
+
+void presets_print(const struct preset *one, struct profile *(*profile_new)(void), FILE *out)
+{
+    const struct preset *first = one != NULL ? one : presets;
+    size_t count = one != NULL ? 1 : presets_count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct profile *profile = profile_new();
         if (i > 0) {
             fputc('\n', out);
         }
-        print_comment(presets[i].text, out);
-        if (profile_pass_count(profile) > 0) {
-            print_passes(profile, out);
-        } else {
-            print_sizes(profile, out);
-            print_time(profile, out);
-        }
+        print_preset(&first[i], profile, out);
         profile_free(profile);
     }
 }

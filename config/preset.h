@@ -27,8 +27,8 @@ const struct preset *preset_by_name(const char *name);
 const char *preset_nearest(const char *name);
 /* Set everything; 0, or -errno with diagnostics when the text names what does not exist. */
 int preset_apply(const struct preset *preset, struct profile *profile) OPT_CHECK;
-/* What each is, its sizes and its time, in 80 columns.  profile_new: an empty profile with all
- * sections, which is freed here. */
-void presets_print(struct profile *(*profile_new)(void), FILE *out);
+/* What one, or (NULL) each of them is, its sizes and its time, in 80 columns.  profile_new: an
+ * empty profile with all sections, which is freed here. */
+void presets_print(const struct preset *one, struct profile *(*profile_new)(void), FILE *out);
 
 #endif

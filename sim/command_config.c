@@ -13,7 +13,7 @@
 static void usage(FILE *out)
 {
     fputs("usage: pagestorm config --list               every setting with its range and default\n"
-          "       pagestorm config --presets            named loads: what each is\n"
+          "       pagestorm config --presets [NAME]     named loads: what each is\n"
           "       pagestorm config --preset NAME        the file of one, to be changed and run\n"
           "       pagestorm config --dump [CONFIG.ini]  the configuration in effect, complete\n"
           "       pagestorm config --explain CONFIG.ini what each line of it means\n",
@@ -29,22 +29,31 @@ static int list(const char *path)
     return EXIT_CODE_OK;
 }
 
-static int list_presets(const char *path)
+/* NULL, and said: there is none of that name. */
+static const struct preset *find_preset(const char *name)
 {
-    (void)path;
-    presets_print(profile_create_with_patterns, stdout);
+    const struct preset *preset = preset_by_name(name);
+    const char *nearest = preset ? NULL : preset_nearest(name);
+    if (!preset)
+        fprintf(stderr, "error: preset %s: unknown%s%s; config --presets lists them\n", name,
+                nearest ? ", did you mean " : "", nearest ? nearest : "");
+    return preset;
+}
+
+static int list_presets(const char *name)
+{
+    const struct preset *one = name ? find_preset(name) : NULL;
+    if (name && !one)
+        return EXIT_CODE_USAGE;
+    presets_print(one, profile_create_with_patterns, stdout);
     return EXIT_CODE_OK;
 }
 
 static int print_preset(const char *name)
 {
-    const struct preset *preset = preset_by_name(name);
-    if (!preset) {
-        const char *nearest = preset_nearest(name);
-        fprintf(stderr, "error: config --preset %s: unknown%s%s; config --presets lists them\n",
-                name, nearest ? ", did you mean " : "", nearest ? nearest : "");
+    const struct preset *preset = find_preset(name);
+    if (!preset)
         return EXIT_CODE_USAGE;
-    }
     fputs(preset->text, stdout);
     return EXIT_CODE_OK;
 }
@@ -81,7 +90,7 @@ static const struct {
     int arguments_min, arguments_max;
     int (*run)(const char *path);
 } actions[] = {
-    {"--list", 0, 0, list}, {"--presets", 0, 0, list_presets}, {"--preset", 1, 1, print_preset},
+    {"--list", 0, 0, list}, {"--presets", 0, 1, list_presets}, {"--preset", 1, 1, print_preset},
     {"--dump", 0, 1, dump}, {"--explain", 1, 1, explain_file},
 };
 

@@ -46,6 +46,10 @@ exits 0 run "$WORK/x.ini" --dir "$DIR" --size 64M --dry-run
 grep -q '  rated    no;' "$WORK/out" || fail "a configuration brought a rated phase"
 exits 0 config --presets
 grep -q 'Rates    300 transactions' "$WORK/out" || fail "config --presets"
+exits 0 config --presets dss
+[ "$(head -c 6 "$WORK/out")" = "dss - " ] || fail "config --presets dss"
+exits 2 config --presets dsss
+grep -q 'did you mean dss' "$WORK/err" || fail "config --presets dsss"
 
 command -v python3 >/dev/null || skip "python3 is not here: result.json was not looked at"
 python3 - "$WORK/slow/result.json" <<'PYTHON' || fail "result.json is wrong"

@@ -141,7 +141,7 @@ static void the_list_says_what_each_is(void **state)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     (void)state;
-    presets_print(profile_new, out);
+    presets_print(NULL, profile_new, out);
     fclose(out);
     for (size_t i = 0; i < presets_count; i++)
         assert_non_null(strstr(text, presets[i].name));
