@@ -13,6 +13,7 @@
 #include "sim/database_checkpoint.h"
 #include "sim/database_use.h"
 
+#define SECONDS_PER_HOUR   3600
 #define MEMORY_ALIGN_BYTES 4096
 /* SQL Server: devices x 3 + devices + 2 x volumes. */
 #define IN_USE_PAUSE_NS   (10 * NS_PER_MS)
@@ -42,13 +43,15 @@ static void tell(struct backup *b, bool complete)
     uint64_t ns = clock_now_ns(run->clock) - b->started_ns;
     double mb = (double)b->bytes / (double)UNITS_MIB;
     double seconds = (double)(ns ? ns : 1) / (double)NS_PER_S;
+    double mb_per_tb = (double)UNITS_TIB / (double)UNITS_MIB;
+    double hours_per_tb = mb > 0 ? mb_per_tb / mb * seconds / SECONDS_PER_HOUR : 0;
     const char *what = b->log_only ? "Log backup" : "Backup";
     if (complete)
         run_say(run,
                 "%s %u of database %u: %" PRIu64 " pages and %" PRIu64
-                " KB of log in %.3f s, %.1f MB/s%s%s",
+                " KB of log in %.3f s, %.1f MB/s (%.1f hours a TB)%s%s",
                 what, b->media->number, b->database->index + 1, b->pages, b->log_bytes / 1024,
-                seconds, mb / seconds, b->to ? " to " : ", written nowhere",
+                seconds, mb / seconds, hours_per_tb, b->to ? " to " : ", written nowhere",
                 b->to ? b->to->file.path : "");
     else
         run_warn(run,
