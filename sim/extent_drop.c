@@ -62,14 +62,16 @@ static enum step commit(struct extent_drop *d)
 enum step extent_drop_page(struct resize *r, uint32_t page_no)
 {
     uint16_t uid = r->file->file.mark.file_uid;
+    uint64_t generation;
     bool waits;
-    if (!pool_discard(&r->run->pool, page_key(uid, page_no), r->task, &waits)) {
+    if (!pool_discard(&r->run->pool, page_key(uid, page_no), r->task, &waits, &generation)) {
         if (!waits)
             task_sleep_until(r->task, clock_now_ns(r->run->clock) + NS_PER_MS);
         return STEP_WAIT;
     }
-    if (ledger_view(r->run->ledger, uid, page_no).state != LEDGER_NEVER_WRITTEN)
-        ledger_free(r->run->ledger, uid, page_no);
+    /* Changes that were never written stand in the log: generations go on above them. */
+    if (generation || ledger_view(r->run->ledger, uid, page_no).state != LEDGER_NEVER_WRITTEN)
+        ledger_free(r->run->ledger, uid, page_no, generation);
     return STEP_DONE;
 }
 

@@ -564,7 +564,8 @@ void pool_give_back(struct pool *pool, struct frame *frame)
     free_list_return(pool, frame);
 }
 
-bool pool_discard(struct pool *pool, uint64_t key, struct task *task, bool *waits)
+bool pool_discard(struct pool *pool, uint64_t key, struct task *task, bool *waits,
+                  uint64_t *generation)
 {
     pthread_mutex_t *lock = pool_lock_key(pool, key);
     pthread_mutex_lock(lock);
@@ -573,6 +574,7 @@ bool pool_discard(struct pool *pool, uint64_t key, struct task *task, bool *wait
                           frame->state == FRAME_FORMATTING);
     bool gone = frame && !busy && frame->pins == 0;
     *waits = busy;
+    *generation = gone ? frame->generation : 0;
     if (busy)
         wait_list_add(&frame->waiters, task);
     if (gone) {

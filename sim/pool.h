@@ -161,8 +161,10 @@ void pool_overwrite_cancel(struct pool *pool, struct frame *frame);
 struct frame *pool_take(struct pool *pool, uint64_t key);
 /* The page is of nobody any more, and nobody asks for it: its frame becomes free, whatever it
  * holds. False: it is being written or read, or pinned for a moment; look again (task waits for the
- * end of a write or read, *waits says so). */
-bool pool_discard(struct pool *pool, uint64_t key, struct task *task, bool *waits);
+ * end of a write or read, *waits says so).  *generation: what it held, 0 = nothing; it may never
+ * have been written. */
+bool pool_discard(struct pool *pool, uint64_t key, struct task *task, bool *waits,
+                  uint64_t *generation);
 /* Present and usable right now?  Not pinned: only a hint. */
 bool pool_contains(struct pool *pool, uint64_t key);
 /* The read of a MISS ended: CLEAN with generation and lsn from the page, or gone again (not right).

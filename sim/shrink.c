@@ -244,7 +244,7 @@ static enum task_result system_retire(struct actor *actor)
         if (!syspage_retire(r->file, s->page_no, &actor->task))
             return TASK_PARK;
         if (ledger_view(actor->run->ledger, uid, s->page_no).state != LEDGER_NEVER_WRITTEN)
-            ledger_free(actor->run->ledger, uid, s->page_no);
+            ledger_free(actor->run->ledger, uid, s->page_no, 0);
     }
     return actor_go(actor, size_reserve);
 }

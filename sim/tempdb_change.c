@@ -57,7 +57,7 @@ static void free_pages(const struct tempdb_change *c)
 {
     const struct data_file *file = c->stretch.file;
     for (uint32_t i = 0; i < c->stretch.pages; i++)
-        ledger_free(file->database->ledger, file->file.mark.file_uid, c->stretch.first_page + i);
+        ledger_free(file->database->ledger, file->file.mark.file_uid, c->stretch.first_page + i, 0);
 }
 
 int tempdb_change_step(struct tempdb_change *c, struct task *task)

@@ -73,7 +73,8 @@ bool tempdb_work_discard(struct actor *actor, const struct tempdb_stretch *at, u
     for (; *index < at->pages; ++*index) {
         uint64_t key = page_key(at->file->file.mark.file_uid, at->first_page + *index);
         bool waits = false;
-        if (pool_discard(&actor->run->pool, key, &actor->task, &waits))
+        uint64_t generation; /* tempdb's changes are not redone: nobody misses it */
+        if (pool_discard(&actor->run->pool, key, &actor->task, &waits, &generation))
             continue;
         if (!waits)
             task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + PINNED_REST_NS);

@@ -183,9 +183,10 @@ void ledger_flush_failed(struct ledger *ledger, uint16_t uid);
 /* A read that was judged right; no effect if the epoch moved on or the page is not judged. */
 void ledger_seen(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint32_t epoch);
 void ledger_quarantine(struct ledger *ledger, uint16_t uid, uint32_t page_no);
-/* The page belongs to nobody now: not judged until it is written again.  Generations stay.  Not
- * while it is in flight. */
-void ledger_free(struct ledger *ledger, uint16_t uid, uint32_t page_no);
+/* The page belongs to nobody now: not judged until it is written again.  Generations stay, and what
+ * was given to changes that were never written is issued, too: the next one is above it
+ * (generation: of the page as it stood in memory, 0 if it did not).  Not while it is in flight. */
+void ledger_free(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_t generation);
 /* The file was emptied, and what is written into it from now on is a new beginning: as if no page
  * had ever been written.  Only for a snapshot, whose pages carry the generations of another file;
  * while nobody reads or writes it. */

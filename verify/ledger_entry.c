@@ -499,19 +499,28 @@ void ledger_quarantine(struct ledger *ledger, uint16_t uid, uint32_t page_no)
     } while (!swap_a(entry, &r, &next));
 }
 
-void ledger_free(struct ledger *ledger, uint16_t uid, uint32_t page_no)
+void ledger_free(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_t generation)
 {
     struct ledger_entry *entry = entry_to_change(ledger, uid, page_no);
     struct word_a next;
     struct reading r;
+    bool newer;
 
+    assert(generation <= MASK(ACKED_BITS));
     do {
         r = entry_read(entry);
+        newer = generation > r.issued;
         assert(!in_flight(r.a.state));
-        if (r.a.state == LEDGER_QUARANTINED || r.a.state == LEDGER_FREED)
+        if (r.a.state == LEDGER_QUARANTINED || (r.a.state == LEDGER_FREED && !newer))
             return;
         next = next_epoch(&r.a, LEDGER_FREED);
+        if (newer && far_step(&r, generation)) {
+            next.acked = generation - 1;
+            next.older_unknown = true;
+        }
     } while (!swap_a(entry, &r, &next));
+    if (newer)
+        set_b(entry, ISSUED_SHIFT, LOW_BITS, generation);
 }
 
 void ledger_adopt(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_t generation)

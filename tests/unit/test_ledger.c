@@ -430,18 +430,45 @@ static void test_page_in_doubt_is_never_stuck_on_the_span(void **state)
 static void test_freed_page_keeps_its_generations(void **state)
 {
     write_page(state, 7, true);
-    ledger_free(ledger_of(state), DATA_UID, PAGE);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 0);
     assert_int_equal(view(state).state, LEDGER_FREED);
     assert_generations(state, 7, 7, 7);
     write_page(state, 8, false);
     assert_int_equal(view(state).state, LEDGER_QUIET);
 }
 
+/* Generation 7 was written; 9 was in the log and in memory alone when the page was freed. */
+static void test_freed_page_goes_on_above_what_was_never_written(void **state)
+{
+    write_page(state, 7, true);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 9);
+    assert_int_equal(view(state).state, LEDGER_FREED);
+    assert_int_equal(view(state).issued, 9);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 11); /* used and freed again, unwritten */
+    assert_int_equal(view(state).issued, 11);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 8);
+    assert_int_equal(view(state).issued, 11);
+    write_page(state, 12, true);
+    assert_int_equal(view(state).state, LEDGER_QUIET);
+    assert_generations(state, 12, 12, 12);
+}
+
+static void test_freed_page_may_be_far_above_what_was_written(void **state)
+{
+    const uint64_t far = 7 + 3 * (uint64_t)LEDGER_SPAN_MAX;
+    write_page(state, 7, true);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, far);
+    assert_int_equal(view(state).state, LEDGER_FREED);
+    assert_int_equal(view(state).issued, far);
+    write_page(state, far + 1, false);
+    assert_int_equal(view(state).acked, far + 1);
+}
+
 static void test_freeing_does_not_settle_doubt(void **state)
 {
     write_page(state, 7, true);
     fail_page(state, 8);
-    ledger_free(ledger_of(state), DATA_UID, PAGE);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 0);
     ledger_flushed(ledger_of(state), DATA_UID);
     write_page(state, 9, false);
     assert_int_equal(view(state).state, LEDGER_INDETERMINATE);
@@ -455,7 +482,7 @@ static void test_quarantine_sticks_through_writes_and_flushes(void **state)
     ledger_flushed(ledger_of(state), DATA_UID);
     fail_page(state, 3);
     ledger_flush_failed(ledger_of(state), DATA_UID);
-    ledger_free(ledger_of(state), DATA_UID, PAGE);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 0);
     assert_int_equal(view(state).state, LEDGER_QUARANTINED);
     assert_int_equal(view(state).acked, 2);
 }
@@ -514,7 +541,7 @@ static void test_count_sorts_pages_by_state(void **state)
     ledger_begin(l, DATA_UID, 1, 2);
     ledger_fail(l, DATA_UID, 1);
     ledger_quarantine(l, DATA_UID, 2);
-    ledger_free(l, DATA_UID, 3);
+    ledger_free(l, DATA_UID, 3, 0);
 
     struct ledger_count c = ledger_count(l, DATA_UID);
     assert_int_equal(c.written, 4); /* 0, 1, 2, 4: 3 is freed, 5 not acknowledged */
@@ -754,6 +781,8 @@ int main(void)
         T(test_failed_far_step_allows_everything_older),
         T(test_page_in_doubt_is_never_stuck_on_the_span),
         T(test_freed_page_keeps_its_generations),
+        T(test_freed_page_goes_on_above_what_was_never_written),
+        T(test_freed_page_may_be_far_above_what_was_written),
         T(test_freeing_does_not_settle_doubt),
         T(test_quarantine_sticks_through_writes_and_flushes),
         T(test_quarantine_in_flight_outlives_the_ack),
