@@ -95,6 +95,10 @@ static enum step next_file(struct growth *g)
         struct data_file *file = &database->files[g->next_file++];
         g->r.file = file;
         g->old_pages = file->file.size_pages;
+        /* A growth was given up behind its space, as the database stopped: that space is
+         * acknowledged, and no later failure may cut it off. */
+        if (resize_row(&g->r)->size_pages_acked > g->old_pages)
+            continue;
         g->new_pages = size_wanted(file, g->increments);
         if (g->new_pages > g->old_pages)
             return go(g, space);
