@@ -241,7 +241,8 @@ static void by_ledger(struct owed_page *p)
             view.state = LEDGER_INDETERMINATE;
         if (view.state == LEDGER_QUARANTINED) { /* is it still wrong? */
             count(p, VERIFY_COUNT_pages_known_bad);
-            view.state = view.issued == view.acked ? LEDGER_QUIET : LEDGER_INDETERMINATE;
+            bool settled = view.issued == view.acked && view.durable == view.acked;
+            view.state = settled ? LEDGER_QUIET : LEDGER_INDETERMINATE;
         }
         if (p->kind == SYSPAGE_NONE)
             data_page_by_ledger(p, view);

@@ -496,6 +496,7 @@ void ledger_quarantine(struct ledger *ledger, uint16_t uid, uint32_t page_no)
         if (r.a.state == LEDGER_QUARANTINED)
             return;
         next = next_epoch(&r.a, LEDGER_QUARANTINED);
+        next.older_unknown |= r.a.state == LEDGER_FREED; /* zeros are right, too: ledger_free */
     } while (!swap_a(entry, &r, &next));
 }
 
@@ -511,9 +512,12 @@ void ledger_free(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint64_t
         r = entry_read(entry);
         newer = generation > r.issued;
         assert(!in_flight(r.a.state));
-        if (r.a.state == LEDGER_QUARANTINED || (r.a.state == LEDGER_FREED && !newer))
+        if (r.a.state == LEDGER_FREED && !newer)
             return;
-        next = next_epoch(&r.a, LEDGER_FREED);
+        next =
+            next_epoch(&r.a, r.a.state == LEDGER_QUARANTINED ? LEDGER_QUARANTINED : LEDGER_FREED);
+        /* A freed page may be cut off with the end of its file and come back as zeros. */
+        next.older_unknown |= r.a.state == LEDGER_QUARANTINED;
         if (newer && far_step(&r, generation)) {
             next.acked = generation - 1;
             next.older_unknown = true;

@@ -464,6 +464,19 @@ static void test_freed_page_may_be_far_above_what_was_written(void **state)
     assert_int_equal(view(state).acked, far + 1);
 }
 
+/* The end of its file may be cut off and grown again: then it is zeros, and rightly. */
+static void test_zeros_are_right_of_a_page_both_freed_and_quarantined(void **state)
+{
+    write_page(state, 7, true);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 0);
+    ledger_quarantine(ledger_of(state), DATA_UID, PAGE);
+    assert_int_equal(view(state).state, LEDGER_QUARANTINED);
+    assert_int_equal(view(state).durable, 0);
+    ledger_free(ledger_of(state), DATA_UID, PAGE, 0);
+    assert_int_equal(view(state).state, LEDGER_QUARANTINED);
+    assert_int_equal(view(state).durable, 0);
+}
+
 static void test_freeing_does_not_settle_doubt(void **state)
 {
     write_page(state, 7, true);
@@ -783,6 +796,7 @@ int main(void)
         T(test_freed_page_keeps_its_generations),
         T(test_freed_page_goes_on_above_what_was_never_written),
         T(test_freed_page_may_be_far_above_what_was_written),
+        T(test_zeros_are_right_of_a_page_both_freed_and_quarantined),
         T(test_freeing_does_not_settle_doubt),
         T(test_quarantine_sticks_through_writes_and_flushes),
         T(test_quarantine_in_flight_outlives_the_ack),
