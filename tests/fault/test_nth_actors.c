@@ -125,7 +125,7 @@ static void sweep(const struct nth_case *c)
         assert_true(run_with_fault(c, n));
     for (n = HEAD + phase; run_with_fault(c, n); n += STRIDE)
         assert_true(n <= REQUESTS_MAX);
-    assert_true(n > 10 * STRIDE); /* else it is no run */
+    assert_true(n > 5 * STRIDE); /* else it is no run */
 }
 
 static void each_io_fails_once(void **state)

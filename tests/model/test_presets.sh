@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test_presets.sh - every preset from 20 seeds over the modelled device: no finding, no deadlock.
+# test_presets.sh - every preset from 20 seeds (times TEST_SCALE) over the modelled device: no
+# finding, no deadlock.
 pagestorm=$1
 root=$2
 command -v python3 >/dev/null || {
@@ -8,4 +9,5 @@ command -v python3 >/dev/null || {
 }
 work=$(mktemp -d "$PWD/presets-XXXXXX")
 trap 'rm -rf "$work"' EXIT
-python3 -B "$root/tests/model/presets.py" "$pagestorm" "${PRESET_SEEDS:-20}" "$work/run"
+seeds=$(awk -v scale="${TEST_SCALE:-1}" 'BEGIN { n = int(20 * scale); print n < 1 ? 1 : n }')
+python3 -B "$root/tests/model/presets.py" "$pagestorm" "${PRESET_SEEDS:-$seeds}" "$work/run"
