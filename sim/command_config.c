@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/alloc.h"
 #include "config/explain_ini.h"
 #include "config/preset.h"
 #include "config/source.h"
@@ -76,10 +77,11 @@ static int dump(const char *path)
 static int explain_file(const char *path)
 {
     struct profile *profile = profile_create_with_patterns();
-    struct plan_machine machine;
-    plan_look_at_machine(&machine);
+    struct plan_machine *machine = alloc_zeroed(1, sizeof *machine); /* large: not on the stack */
+    plan_look_at_machine(machine);
     profile_settle_rated_phase(profile, true);
-    int error = config_explain(profile, path, machine.cpus, stdout);
+    int error = config_explain(profile, path, machine->cpus, stdout);
+    free(machine);
     profile_print_diags(profile, stderr);
     profile_free(profile);
     return error ? EXIT_CODE_USAGE : EXIT_CODE_OK;

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "config/alloc.h"
 #include "sim/plan.h"
 #include "sim/small_file.h"
 
@@ -139,14 +140,15 @@ static void look_at_host(struct environment *environment)
 
 static void look_at_resources(struct environment *environment)
 {
-    struct plan_machine machine;
-    plan_look_at_machine(&machine);
+    struct plan_machine *machine = alloc_zeroed(1, sizeof *machine); /* large: not on the stack */
+    plan_look_at_machine(machine);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     long pages = sysconf(_SC_PHYS_PAGES);
     long page_bytes = sysconf(_SC_PAGESIZE);
     environment->cpus_online = online > 0 ? (unsigned)online : 0;
-    environment->cpus_allowed = machine.cpus;
-    environment->memory_available_bytes = machine.memory_bytes;
+    environment->cpus_allowed = machine->cpus;
+    environment->memory_available_bytes = machine->memory_bytes;
+    free(machine);
     if (pages > 0 && page_bytes > 0)
         environment->memory_total_bytes = (uint64_t)pages * (uint64_t)page_bytes;
 }

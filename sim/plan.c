@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "config/alloc.h"
 #include "config/paths.h"
 #include "config/sizes.h"
 #include "config/units.h"
@@ -664,9 +665,11 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
 int plan_make(struct plan *plan, const struct profile *profile, char message[PLAN_MESSAGE_MAX],
               int *exit_code)
 {
-    struct plan_machine machine;
-    plan_look_at_machine(&machine);
-    return plan_make_on(plan, profile, &machine, NULL, message, exit_code);
+    struct plan_machine *machine = alloc_zeroed(1, sizeof *machine); /* large: not on the stack */
+    plan_look_at_machine(machine);
+    int error = plan_make_on(plan, profile, machine, NULL, message, exit_code);
+    free(machine);
+    return error;
 }
 
 void plan_free(struct plan *plan)

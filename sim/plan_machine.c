@@ -163,12 +163,11 @@ void plan_look_at_machine(struct plan_machine *machine)
 {
     struct cpu_list allowed = affinity_allowed();
     unsigned cpus = cpu_list_count(&allowed);
-    *machine = (struct plan_machine){
-        .cpus = cpus ? cpus : 1,
-        .allowed = allowed,
-        .memory_bytes = plan_memory_available(""),
-        .space = space_of,
-        .reusable_bytes = reusable_bytes_of,
-    };
+    memset(machine, 0, sizeof *machine); /* a literal would stand on the stack first */
+    machine->cpus = cpus ? cpus : 1;
+    machine->allowed = allowed;
+    machine->memory_bytes = plan_memory_available("");
+    machine->space = space_of;
+    machine->reusable_bytes = reusable_bytes_of;
     numa_look(&machine->numa, NUMA_FOLDER);
 }
