@@ -65,6 +65,23 @@ static bool is_preflight(const struct pass_settings *pass)
     return pass->command == PASS_PREFLIGHT;
 }
 
+/* Every directory of the command line, once: what preflight looks at. */
+static void add_directories(const struct run_options *options, struct text_list *words)
+{
+    const struct text_list *lists[] = {&options->dirs, &options->data_dirs, &options->log_dirs,
+                                       &options->tempdb_dirs, &options->backup_dirs};
+    size_t first = words->count;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        for (size_t k = 0; k < lists[i]->count; k++) {
+            bool known = false;
+            for (size_t w = first; w < words->count; w++)
+                known = known || strcmp(words->items[w], lists[i]->items[k]) == 0;
+            if (!known)
+                text_list_add(words, lists[i]->items[k]);
+        }
+    }
+}
+
 /* The command line of the pass; the words are copies. */
 static struct text_list words_of(const struct run_setup *setup, const struct pass_settings *pass,
                                  const char *folder)
@@ -74,8 +91,7 @@ static struct text_list words_of(const struct run_setup *setup, const struct pas
     text_list_add(&words, is_preflight(pass) ? "preflight" : "run");
     text_list_add_words(&words, pass->options);
     if (is_preflight(pass)) {
-        for (size_t i = 0; i < setup->options.dirs.count; i++)
-            text_list_add(&words, setup->options.dirs.items[i]);
+        add_directories(&setup->options, &words);
         return words;
     }
     if (pass->preset) {

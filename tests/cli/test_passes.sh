@@ -76,3 +76,10 @@ grep -q 'bad.ini:2: \[CONFIG\].*nothing else' "$WORK/err" || fail "another secti
 grep -q 'bad.ini:4: \[Pass0\]' "$WORK/err" || fail "Pass0"
 grep -q 'Pass2.*Preset=nowhere' "$WORK/err" || fail "an unknown preset"
 grep -q 'Pass3.*Name is missing' "$WORK/err" || fail "no name"
+
+# preflight looks at every directory that is named, also where --dir is not among them.
+printf '[Pass1]\nName=look\nCommand=preflight\nOptions=--sample 1\n' >"$WORK/look.ini"
+mkdir "$WORK/log"
+run run "$WORK/look.ini" --data-dir "$DIR" --log-dir "$WORK/log" --out "$WORK/looked"
+grep -q "^$DIR: " "$WORK/out" || fail "the data directory was not looked at"
+grep -q "^$WORK/log: " "$WORK/out" || fail "the log directory was not looked at"
