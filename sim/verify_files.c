@@ -183,18 +183,22 @@ static int classify(struct verify_set *set, struct verify_file *file, const char
 {
     struct file_mark mark;
     struct file_header_info info;
-    if (file->size_bytes < 2 * PAGE_BYTES) /* the ledger knows what it was */
-        return set->ledger ? 0
-                           : refuse(set, EXIT_CODE_USAGE, -EINVAL, path,
-                                    "too short for a database or log file");
-    int error = verify_read(set, file, 0, set->buffer, PAGE_BYTES);
-    if (error)
-        return refuse(set, EXIT_CODE_INCOMPLETE, error, path, strerror(-error));
-    int marked = file_mark_read(set->buffer, &mark);
+    /* A snapshot is one page long between two passes. */
+    int marked = -ENODATA;
+    if (file->size_bytes >= PAGE_BYTES) {
+        int error = verify_read(set, file, 0, set->buffer, PAGE_BYTES);
+        if (error)
+            return refuse(set, EXIT_CODE_INCOMPLETE, error, path, strerror(-error));
+        marked = file_mark_read(set->buffer, &mark);
+    }
     if (marked == 0 && mark.kind == FILE_KIND_SNAPSHOT)
         return refuse(set, EXIT_CODE_USAGE, -EINVAL, path,
                       "a snapshot of a DBCC CHECKDB, left by a run that was killed: it holds pages "
                       "as they once were and is worth nothing now; pagestorm clean removes it");
+    if (file->size_bytes < 2 * PAGE_BYTES) /* the ledger knows what it was */
+        return set->ledger ? 0
+                           : refuse(set, EXIT_CODE_USAGE, -EINVAL, path,
+                                    "too short for a database or log file");
     if (marked == 0)
         return reopen_own(set, file, path);
     const struct page_header *header = page_header_of(set->buffer);

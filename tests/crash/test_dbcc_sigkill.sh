@@ -34,6 +34,12 @@ for ((i = 1; i <= kills; i++)); do
         failed "$what: verify does not say what the snapshot is" "$work/verify"
 done
 
+# Between two passes the file has its first page only.
+truncate -s 8192 "$snapshot"
+expect_exit 2 "verify between passes" "$work/verify" "$pagestorm" verify "$snapshot" || true
+grep -q 'snapshot of a DBCC CHECKDB' "$work/verify" ||
+    failed "verify does not know a snapshot of one page" "$work/verify"
+
 expect_exit 0 "clean" "$work/clean" "$pagestorm" clean --yes "$work/r$kills" || true
 [ ! -e "$snapshot" ] || failed "clean left the snapshot" "$work/clean"
 [ ! -e "$work/d/sqliosim.mdx" ] || failed "clean left the data file" "$work/clean"
