@@ -9,12 +9,20 @@
  * counts as -1 (two for each CPU, at most 8).  The documented default is taken; -1 works when it is
  * set.
  *
+ * With VerifyWithin the users go by the clock instead: each comes by every page twice in that time
+ * and reads what nobody has read back since it was last written.  Where several users run, whoever
+ * comes first reads it.  A page that is being written when one comes by is met by the next.
+ *
  * What it does not do: the audit of every page at the end of a run, which obeys none of these keys.
  */
 #include <stddef.h>
 
 #include "patterns/sequential.h"
+#include "patterns/sweep.h"
 #include "patterns/users.h"
+
+#define VISITS      2    /* of each page in VerifyWithin */
+#define SLICE_PAGES 8192 /* looked at between two looks at the clock: 64 MiB, 128 KiB of ledger */
 
 #define RNG_PURPOSE 0x41554449 /* "AUDI" */
 
@@ -23,12 +31,14 @@ struct audit_user_settings {
     int64_t buffers_validated;
     int64_t delay_after_cycles;
     int64_t audit_delay_ns;
+    int64_t verify_within_ns;
     int64_t share;
 };
 
 struct audit_user {
     const struct audit_user_settings *settings;
     struct sequential at;
+    struct sweep sweep; /* VerifyWithin */
 };
 
 #define FIELD(member) OPT_FIELD(struct audit_user_settings, member)
@@ -67,6 +77,16 @@ static const struct opt audit_user_opts[] = {
      .unit = "ms",
      FIELD(audit_delay_ns),
      .help = "Length of the pause."},
+    {.name = "VerifyWithin",
+     .type = OPT_SECONDS,
+     .def = "0",
+     .min = "0",
+     .max = "604800",
+     .unit = "s",
+     FIELD(verify_within_ns),
+     .help = "Every page is read back from the device within this time after it was written: the "
+             "users read what was not read back since, instead of BuffersValidated pages a cycle. "
+             "The report says by how much it was missed. 0 = no such bound."},
     USERS_SHARE_OPT(struct audit_user_settings),
 };
 
@@ -95,6 +115,16 @@ static void audit_user_init(void *state, const void *settings, uint64_t seed, un
 
     user->settings = settings;
     sequential_init(&user->at, seed, RNG_PURPOSE, actor_index);
+    sweep_init(&user->sweep, seed, RNG_PURPOSE, actor_index);
+}
+
+static void sweep_next(struct audit_user *user, const struct pattern_view *view, struct op *out)
+{
+    const uint64_t round_ns = (uint64_t)user->settings->verify_within_ns / VISITS;
+
+    *out = (struct op){.kind = OP_AUDIT, .unseen_only = true};
+    if (!sweep_take(&user->sweep, view, round_ns, SLICE_PAGES, out))
+        *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
 }
 
 static void audit_user_next(void *state, const struct pattern_view *view, struct op *out)
@@ -102,6 +132,10 @@ static void audit_user_next(void *state, const struct pattern_view *view, struct
     struct audit_user *user = state;
     const struct audit_user_settings *s = user->settings;
 
+    if (s->verify_within_ns > 0) {
+        sweep_next(user, view, out);
+        return;
+    }
     if (sequential_is_between(&user->at) &&
         sequential_pause_due(&user->at, s->delay_after_cycles) && s->audit_delay_ns > 0) {
         *out = (struct op){.kind = OP_THINK, .think_ns = s->audit_delay_ns};

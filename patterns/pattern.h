@@ -91,6 +91,7 @@ struct op {
     int64_t increments; /* OP_RESIZE: below 0: shrink; of the file, or the database of the file */
     int64_t think_ns;
     bool snapshot;     /* OP_CHECKDB: of snapshots of the data files */
+    bool unseen_only;  /* OP_AUDIT: what nobody has read back since it was last written */
     bool on_disk;      /* OP_FRAME_CHECK: read it again instead */
     bool until_called; /* OP_THINK: also ends when what the pattern serves calls for it */
     int64_t compute_cycles;

@@ -49,6 +49,7 @@ struct transaction {
 struct page_audit {
     struct data_file *file;
     uint32_t next, end; /* pages still to read */
+    bool unseen_only;
     uint32_t chunk_first;
     unsigned chunk_count, index; /* index: page of the chunk being judged */
     unsigned again;              /* tries left for an overlapped page */

@@ -11,7 +11,8 @@
 #include "sim/actor.h"
 #include "sim/page_fault.h"
 
-#define OVERLAP_TRIES 3
+#define OVERLAP_TRIES    3
+#define UNSEEN_GAP_PAGES 8 /* an extent: reading over it costs less than a request of its own */
 
 static enum task_result read_chunk(struct actor *actor);
 static enum task_result judge_chunk(struct actor *actor);
@@ -37,15 +38,39 @@ static uint32_t request_pages(const struct actor *actor)
     return is_user && !actor->run->settings->use_scatter_gather ? 1 : AUDIT_PAGES_MAX;
 }
 
+/* Nobody has read it back since it was last written, and it is not being written now. */
+static bool is_unseen(const struct page_audit *audit, const struct ledger *ledger, uint32_t page_no)
+{
+    struct ledger_view view = ledger_view(ledger, audit->file->file.mark.file_uid, page_no);
+    return view.state == LEDGER_QUIET && !view.seen;
+}
+
+/* The pages of the next request, from audit->next on; none: 0.  Of unseen pages alone a request
+ * covers those that lie close together. */
+static uint32_t chunk_choose(struct page_audit *audit, const struct ledger *ledger, uint32_t most)
+{
+    if (!audit->unseen_only)
+        return audit->end - audit->next < most ? audit->end - audit->next : most;
+    while (audit->next < audit->end && !is_unseen(audit, ledger, audit->next))
+        audit->next++;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < most && audit->next + i < audit->end; i++) {
+        if (is_unseen(audit, ledger, audit->next + i))
+            count = i + 1;
+        else if (i - count >= UNSEEN_GAP_PAGES)
+            break;
+    }
+    return count;
+}
+
 static enum task_result read_chunk(struct actor *actor)
 {
     struct page_audit *audit = &actor->audit;
-    if (audit->next >= audit->end || run_stopping(actor->run))
+    audit->chunk_count = chunk_choose(audit, actor->run->ledger, request_pages(actor));
+    if (audit->chunk_count == 0 || run_stopping(actor->run))
         return TASK_DONE;
     struct file *file = &audit->file->file;
-    uint32_t left = audit->end - audit->next, most = request_pages(actor);
     audit->chunk_first = audit->next;
-    audit->chunk_count = left < most ? left : most;
     audit->next += audit->chunk_count;
     audit->index = 0;
     audit->unreadable = false;
@@ -150,6 +175,7 @@ enum task_result page_audit_begin(struct actor *actor)
     struct page_audit *audit = &actor->audit;
     assert(audit->buffer); /* the pattern said that it audits */
     audit->file = actor->run->files[actor->op.file];
+    audit->unseen_only = actor->op.unseen_only;
     uint32_t size = audit->file->file.size_pages;
     audit->next = actor->op.first_page < size ? actor->op.first_page : size;
     audit->end =
