@@ -56,12 +56,14 @@ static int fault_create(struct io_engine **out, const struct io_engine_config *c
 static int fault_attach(struct io_engine *engine, struct io_target *target)
 {
     struct io_engine *below = fault_of(engine)->below;
+    fault_target_add(fault_of(engine)->config, target);
     return below->ops->attach(below, target);
 }
 
 static void fault_detach(struct io_engine *engine, struct io_target *target)
 {
     struct io_engine *below = fault_of(engine)->below;
+    fault_target_drop(fault_of(engine)->config, target);
     below->ops->detach(below, target);
 }
 

@@ -42,6 +42,11 @@ enum fault_kind {
     FAULT_TRUNCATE,        /* the file is cut to a bytes after the request */
     FAULT_CHANGE_MEMORY, /* write: bit b of byte a of the caller's buffer flips after completion */
     FAULT_DELAY,         /* a ns more */
+    FAULT_DUPLICATE,     /* write: done at its place and at offset + a, too */
+    FAULT_NEIGHBOUR,     /* write: b bytes at offset + a become pseudo-random bytes from c */
+    FAULT_OTHER_FILE,    /* write: the range goes to the same offset + a of the file with uid c */
+    FAULT_KEEP,          /* the file is copied as it is before the request */
+    FAULT_REVERT,        /* the copy of the last FAULT_KEEP is put back, before the request */
 };
 
 struct fault_rule {
@@ -68,6 +73,8 @@ struct fault_truth {
 };
 
 #define FAULT_RULES_MAX 64
+#define FAULT_TARGETS_MAX                                                                          \
+    64 /* files that FAULT_OTHER_FILE can reach: the first that are attached */
 #define FAULT_TRUTH_MAX 4096
 
 struct fault_config {
@@ -82,6 +89,8 @@ struct fault_config {
     uint64_t requests;      /* transfers seen so far, for the nth-I/O loops (any_op, nth = k) */
     /* pre-images kept for FAULT_STALE rules */
     struct fault_preimage *preimages;
+    struct fault_kept *kept;                            /* copies of FAULT_KEEP */
+    const struct io_target *targets[FAULT_TARGETS_MAX]; /* attached; NULL: free */
 };
 
 extern const struct io_engine_ops engine_fault;

@@ -201,6 +201,58 @@ static int before_misdirect_write(struct fault_op *op, const struct fault_hit *h
     return r < 0 ? r : keep_old(op, hit->skip, hit->skip + hit->size_bytes);
 }
 
+static int before_duplicate(struct fault_op *op, const struct fault_hit *hit)
+{
+    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule_of(op, hit)->a;
+    int r = load_payload(op);
+    if (r == 0 && is_inside(op, at, hit->size_bytes))
+        r = fault_pwrite(op->range.target, op->payload + hit->skip, hit->size_bytes, (uint64_t)at);
+    return r;
+}
+
+/* Bytes beside the range, which nobody writes. */
+static int before_neighbour(struct fault_op *op, const struct fault_hit *hit)
+{
+    const struct fault_rule *rule = rule_of(op, hit);
+    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule->a;
+    struct fault_rule garbage = {.b = rule->b, .c = rule->c};
+    size_t size = (size_t)rule->b;
+    if (!is_inside(op, at, size))
+        return 0;
+    unsigned char *part = malloc(size);
+    if (part == NULL)
+        return -ENOMEM;
+    change_garbage(&garbage, part, size);
+    int r = fault_pwrite(op->range.target, part, size, (uint64_t)at);
+    free(part);
+    return r;
+}
+
+static int before_other_file(struct fault_op *op, const struct fault_hit *hit)
+{
+    const struct fault_rule *rule = rule_of(op, hit);
+    const struct io_target *other = fault_target_of(op->config, (uint16_t)rule->c);
+    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule->a;
+    int r = load_payload(op);
+    bool inside =
+        other && at >= 0 && (uint64_t)at + hit->size_bytes <= atomic_load(&other->size_bytes);
+    if (r == 0 && inside)
+        r = fault_pwrite(other, op->payload + hit->skip, hit->size_bytes, (uint64_t)at);
+    return r < 0 ? r : keep_old(op, hit->skip, hit->skip + hit->size_bytes);
+}
+
+static int before_keep(struct fault_op *op, const struct fault_hit *hit)
+{
+    (void)hit;
+    return fault_kept_make(op->config, op->range.target);
+}
+
+static int before_revert(struct fault_op *op, const struct fault_hit *hit)
+{
+    (void)hit;
+    return fault_kept_restore(op->config, op->range.target);
+}
+
 static int before_not_read(struct fault_op *op, const struct fault_hit *hit)
 {
     (void)hit;
@@ -315,6 +367,11 @@ static const struct {
     [FAULT_TRUNCATE] = {NULL, after_truncate},
     [FAULT_CHANGE_MEMORY] = {NULL, after_change_memory},
     [FAULT_DELAY] = {before_delay, NULL},
+    [FAULT_DUPLICATE] = {before_duplicate, NULL},
+    [FAULT_NEIGHBOUR] = {before_neighbour, NULL},
+    [FAULT_OTHER_FILE] = {before_other_file, NULL},
+    [FAULT_KEEP] = {before_keep, NULL},
+    [FAULT_REVERT] = {before_revert, NULL},
 };
 
 static void fail(struct fault_op *op, int error)

@@ -32,6 +32,11 @@ static const unsigned acts_on[] = {
     [FAULT_TRUNCATE] = ON(IO_READ) | ON(IO_WRITE) | ON(IO_FLUSH),
     [FAULT_CHANGE_MEMORY] = ON(IO_WRITE),
     [FAULT_DELAY] = ON(IO_READ) | ON(IO_WRITE) | ON(IO_FLUSH),
+    [FAULT_DUPLICATE] = ON(IO_WRITE),
+    [FAULT_NEIGHBOUR] = ON(IO_WRITE),
+    [FAULT_OTHER_FILE] = ON(IO_WRITE),
+    [FAULT_KEEP] = ON(IO_READ) | ON(IO_WRITE) | ON(IO_FLUSH),
+    [FAULT_REVERT] = ON(IO_READ) | ON(IO_WRITE) | ON(IO_FLUSH),
 };
 
 void fault_config_init(struct fault_config *config, const struct io_engine_ops *below,
@@ -46,6 +51,7 @@ void fault_config_init(struct fault_config *config, const struct io_engine_ops *
 void fault_config_clear(struct fault_config *config)
 {
     fault_preimage_clear(config);
+    fault_kept_clear(config);
     pthread_mutex_destroy(&config->lock);
 }
 

@@ -38,6 +38,19 @@ void fault_preimage_lay(const struct fault_config *config, const struct fault_ra
                         unsigned char *data);
 void fault_preimage_clear(struct fault_config *config);
 
+/* The files that are attached; they take the lock themselves. */
+void fault_target_add(struct fault_config *config, const struct io_target *target);
+void fault_target_drop(struct fault_config *config, const struct io_target *target);
+/* The attached file with this uid, or NULL. */
+const struct io_target *fault_target_of(struct fault_config *config, uint16_t uid);
+/* FAULT_KEEP and FAULT_REVERT: copy a file as it is; put the last copy of it back.  0 or -errno,
+ * -ENOENT without a copy.  They take the lock themselves. */
+int fault_kept_make(struct fault_config *config, const struct io_target *target)
+    __attribute__((warn_unused_result));
+int fault_kept_restore(struct fault_config *config, const struct io_target *target)
+    __attribute__((warn_unused_result));
+void fault_kept_clear(struct fault_config *config);
+
 /* Read through a descriptor that may demand alignment; zeros beyond the end of file. Any thread. */
 int fault_pread(const struct io_target *target, void *data, size_t size_bytes, uint64_t offset)
     __attribute__((warn_unused_result));

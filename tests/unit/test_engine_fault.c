@@ -307,6 +307,60 @@ static void misdirected_write_lands_elsewhere_and_leaves_home_old(void **state)
     assert_file_bytes(rig, 3 * PAGE, PAGE, 0x13);
 }
 
+static void a_duplicate_lands_at_both_places(void **state)
+{
+    struct rig *rig = *state;
+    add(rig, (struct fault_rule){.kind = FAULT_DUPLICATE, .op = IO_WRITE, .a = 6 * (int64_t)PAGE});
+    assert_int_equal(write_pages(rig, 2, 1, 0xaa), 0);
+    assert_file_bytes(rig, 2 * PAGE, PAGE, 0xaa);
+    assert_file_bytes(rig, 8 * PAGE, PAGE, 0xaa);
+    assert_file_bytes(rig, 3 * PAGE, PAGE, 0x13);
+}
+
+static void a_neighbour_is_damaged_for_b_bytes(void **state)
+{
+    struct rig *rig = *state;
+    add(rig, (struct fault_rule){
+                 .kind = FAULT_NEIGHBOUR, .op = IO_WRITE, .a = (int64_t)PAGE, .b = SECTOR, .c = 9});
+    unsigned char before[SECTOR], after[SECTOR];
+    memset(before, 0x13, sizeof before);
+    assert_int_equal(write_pages(rig, 2, 1, 0xaa), 0);
+    assert_file_bytes(rig, 2 * PAGE, PAGE, 0xaa);
+    assert_int_equal(pread(rig->target.fd, after, SECTOR, 3 * PAGE), SECTOR);
+    assert_memory_not_equal(before, after, SECTOR);
+    assert_file_bytes(rig, 3 * PAGE + SECTOR, PAGE - SECTOR, 0x13);
+}
+
+static void a_write_to_another_file_goes_to_the_one_with_that_uid(void **state)
+{
+    struct rig *rig = *state;
+    /* the only file there is stands for the other one */
+    add(rig, (struct fault_rule){
+                 .kind = FAULT_OTHER_FILE, .op = IO_WRITE, .a = 4 * (int64_t)PAGE, .c = 1});
+    add(rig, (struct fault_rule){.kind = FAULT_OTHER_FILE, .op = IO_WRITE, .nth = 2, .c = 77});
+    assert_int_equal(write_pages(rig, 2, 1, 0xaa), 0);
+    assert_file_bytes(rig, 2 * PAGE, PAGE, 0x12);
+    assert_file_bytes(rig, 6 * PAGE, PAGE, 0xaa);
+    assert_int_equal(write_pages(rig, 3, 1, 0xbb), 0); /* nobody has that uid: it is lost */
+    assert_file_bytes(rig, 3 * PAGE, PAGE, 0x13);
+}
+
+static void a_reverted_file_is_as_it_was_when_it_was_kept(void **state)
+{
+    struct rig *rig = *state;
+    add(rig, (struct fault_rule){.kind = FAULT_KEEP, .op = IO_WRITE, .nth = 2});
+    add(rig, (struct fault_rule){.kind = FAULT_REVERT, .op = IO_WRITE, .nth = 4});
+    assert_int_equal(write_pages(rig, 1, 1, 0xa1), 0);
+    assert_int_equal(write_pages(rig, 2, 1, 0xa2), 0); /* kept before it */
+    assert_int_equal(write_pages(rig, 3, 1, 0xa3), 0);
+    assert_int_equal(write_pages(rig, 4, 1, 0xa4), 0); /* reverted before it */
+    assert_file_bytes(rig, 1 * PAGE, PAGE, 0xa1);
+    assert_file_bytes(rig, 2 * PAGE, PAGE, 0x12);
+    assert_file_bytes(rig, 3 * PAGE, PAGE, 0x13);
+    assert_file_bytes(rig, 4 * PAGE, PAGE, 0xa4);
+    assert_truth(rig, 1, 1, 4 * PAGE, PAGE);
+}
+
 static void a_write_misdirected_out_of_the_file_is_lost(void **state)
 {
     struct rig *rig = *state;
@@ -620,6 +674,10 @@ int main(void)
         V(a_lost_flush_makes_nothing_durable),
         T(misdirected_write_lands_elsewhere_and_leaves_home_old),
         T(a_write_misdirected_out_of_the_file_is_lost),
+        T(a_duplicate_lands_at_both_places),
+        T(a_neighbour_is_damaged_for_b_bytes),
+        T(a_write_to_another_file_goes_to_the_one_with_that_uid),
+        T(a_reverted_file_is_as_it_was_when_it_was_kept),
         T(change_memory_flips_the_buffer_after_the_write),
         T(truncate_cuts_the_file_after_the_request),
         T(flip_on_a_read_is_gone_with_the_next_read),
