@@ -1,5 +1,5 @@
 /*
- * evidence.c - what an event looked like, as two files; see evidence.h.
+ * evidence.c - what an event looked like, as a text and images; see evidence.h.
  *
  * The text says what was known and what was read, in the words of the field; the images follow in
  * hex, so that it can be handed on as it is.  Fields that only the writer knew are left out of the
@@ -19,11 +19,13 @@
 
 #include "config/paths.h"
 #include "sim/evidence_image.h"
+#include "sim/evidence_where.h"
 #include "verify/ledger.h"
 
-#define NAME_FILE_CHARS 60 /* of the file's name in the evidence's name */
-#define HEX_BYTES       16 /* of a line */
-#define TIME_TEXT_BYTES 64
+#define NAME_FILE_CHARS     60 /* of the file's name in the evidence's name */
+#define HEX_BYTES           16 /* of a line */
+#define TIME_TEXT_BYTES     64
+#define EVIDENCE_SUFFIX_MAX 16 /* "-expected.bin" */
 
 /* ---- names ---- */
 
@@ -59,7 +61,6 @@ static void write_place(FILE *out, const struct finding *finding)
         fprintf(out, "page             %" PRIu32 "\n", finding->page_no);
     fprintf(out, "offset           byte %" PRIu64 " of the file, %" PRIu64 " bytes\n",
             finding->offset, finding->size_bytes);
-    fprintf(out, "device offset    not known\n");
 }
 
 static void write_times(FILE *out, struct ledger *ledger, const struct finding *finding)
@@ -121,18 +122,21 @@ static void write_looks(FILE *out, const struct finding *finding)
         fprintf(out, "detail           %s\n", finding->detail);
 }
 
-static void write_facts(FILE *out, struct ledger *ledger, const struct finding *finding)
+static void write_facts(FILE *out, const struct evidence_sources *sources,
+                        const struct finding *finding)
 {
     write_place(out, finding);
+    evidence_write_place(out, finding, sources->place);
     if (finding->why.generation_expected || finding->why.generation_found)
         fprintf(out,
                 "generation       %" PRIu64 " expected, %" PRIu64
                 " found (0: none could be read)\n",
                 finding->why.generation_expected, finding->why.generation_found);
-    write_times(out, ledger, finding);
+    write_times(out, sources->ledger, finding);
     write_origin(out, finding);
     write_sectors(out, finding->why.sectors);
     write_looks(out, finding);
+    evidence_write_history(out, finding, sources->clock, sources->histories);
 }
 
 /* ---- images ---- */
@@ -179,33 +183,44 @@ static void write_differences(FILE *out, const char *title, const uint8_t *read,
         fprintf(out, "... %zu more lines differ\n", left_out);
 }
 
-static void write_expected(FILE *out, struct ledger *ledger, const struct finding *finding,
-                           const struct finding_images *images)
-{
+/* What all parts of an event's evidence are made from. */
+struct images {
+    const struct finding_images *given;
+    bool has_expected;
+    size_t compared_from;
     uint8_t expected[PAGE_BYTES];
-    size_t from;
-    if (!evidence_expected(ledger, finding, images, expected, &from))
+};
+
+static void write_expected(FILE *out, const struct images *images)
+{
+    size_t from = images->compared_from;
+    if (!images->has_expected)
         return;
     if (from)
         fprintf(out,
                 "\nThe LSN, write time and checksums of the expected image are known to its "
                 "writer only:\nthey are left blank, and bytes 0-%zu are not compared.\n",
                 from - 1);
-    write_hex(out, "expected image", expected, sizeof expected);
-    if (images->read_image)
-        write_differences(out, "expected XOR read", images->read_image, expected, from, PAGE_BYTES);
+    write_hex(out, "expected image", images->expected, PAGE_BYTES);
+    if (images->given->read_image)
+        write_differences(out, "expected XOR read", images->given->read_image, images->expected,
+                          from, PAGE_BYTES);
 }
 
-static void write_images(FILE *out, struct ledger *ledger, const struct finding *finding,
-                         const struct finding_images *images)
+static void write_images(FILE *out, const struct images *images)
 {
-    if (images->read_image)
-        write_hex(out, "image as it was read first", images->read_image, images->size_bytes);
-    if (images->read_image && images->last_image)
-        write_differences(
-            out, finding->healed ? "first read XOR the right one" : "first read XOR last read",
-            images->read_image, images->last_image, 0, images->size_bytes);
-    write_expected(out, ledger, finding, images);
+    const struct finding_images *given = images->given;
+    if (!given)
+        return;
+    if (given->read_image)
+        write_hex(out, "image as it was read first", given->read_image, given->size_bytes);
+    if (given->read_image && given->last_image)
+        write_differences(out, "first read XOR last wrong read", given->read_image,
+                          given->last_image, 0, given->size_bytes);
+    if (given->read_image && given->good_image)
+        write_differences(out, "first read XOR the right one", given->read_image, given->good_image,
+                          0, given->size_bytes);
+    write_expected(out, images);
 }
 
 /* ---- files ---- */
@@ -249,58 +264,100 @@ static int stream_open(int directory, const char *name, FILE **out)
     return -ENOMEM;
 }
 
-static int text_write(int directory, const char *name, struct ledger *ledger,
-                      const struct finding *finding, const struct finding_images *images)
+static int text_write(int directory, const char *name, const struct evidence_sources *sources,
+                      const struct finding *finding, const struct images *images)
 {
     FILE *out = NULL;
     int error = stream_open(directory, name, &out);
     if (error)
         return error;
-    write_facts(out, ledger, finding);
-    if (images)
-        write_images(out, ledger, finding, images);
+    write_facts(out, sources, finding);
+    write_images(out, images);
     return stream_finish(out);
 }
 
-static int image_write(int directory, const char *name, const struct finding_images *images)
+static int image_write(int directory, const char *name, const void *image, size_t size_bytes)
 {
     FILE *out = NULL;
     int error = stream_open(directory, name, &out);
     if (error)
         return error;
-    fwrite(images->read_image, 1, images->size_bytes, out);
+    fwrite(image, 1, size_bytes, out);
     return stream_finish(out);
 }
 
-static int files_write(int directory, const char *stem, struct ledger *ledger,
-                       struct finding *finding, const struct finding_images *images)
+struct image_file {
+    const char *suffix;
+    const void *image; /* NULL: there is none */
+    size_t size_bytes;
+};
+
+#define IMAGE_FILES 4
+
+/* What goes into files of their own: .bin first, then those that differ in kind. */
+static void image_files(const struct images *images, struct image_file out[IMAGE_FILES])
 {
-    char text[FINDING_EVIDENCE_MAX] = "", bin[FINDING_EVIDENCE_MAX] = "";
-    snprintf(text, sizeof text, "%s.txt", stem);
-    snprintf(bin, sizeof bin, "%s.bin", stem);
-    memcpy(finding->evidence, text, sizeof text);
-    bool image = images && images->read_image;
-    int error = image ? image_write(directory, bin, images) : 0;
+    static const struct finding_images none = {.size_bytes = 0};
+    const struct finding_images *given = images->given ? images->given : &none;
+    out[0] = (struct image_file){".bin", given->read_image, given->size_bytes};
+    out[1] = (struct image_file){"-last.bin", given->last_image, given->size_bytes};
+    out[2] = (struct image_file){"-good.bin", given->good_image, given->size_bytes};
+    out[3] = (struct image_file){"-expected.bin", images->has_expected ? images->expected : NULL,
+                                 PAGE_BYTES};
+}
+
+static void name_of(char name[FINDING_EVIDENCE_MAX], const char *stem, const char *suffix)
+{
+    snprintf(name, FINDING_EVIDENCE_MAX, "%.*s%s", FINDING_EVIDENCE_MAX - EVIDENCE_SUFFIX_MAX - 1,
+             stem, suffix);
+}
+
+static void files_remove(int directory, const char *stem, const struct image_file *files)
+{
+    char name[FINDING_EVIDENCE_MAX];
+    for (unsigned i = 0; i < IMAGE_FILES; i++) {
+        name_of(name, stem, files[i].suffix);
+        if (files[i].image)
+            unlinkat(directory, name, 0);
+    }
+    name_of(name, stem, ".txt");
+    unlinkat(directory, name, 0);
+}
+
+static int files_write(int directory, const char *stem, const struct evidence_sources *sources,
+                       struct finding *finding, const struct images *images)
+{
+    char name[FINDING_EVIDENCE_MAX];
+    struct image_file files[IMAGE_FILES];
+    int error = 0;
+    image_files(images, files);
+    for (unsigned i = 0; i < IMAGE_FILES && !error; i++) {
+        name_of(name, stem, files[i].suffix);
+        if (files[i].image)
+            error = image_write(directory, name, files[i].image, files[i].size_bytes);
+    }
+    name_of(finding->evidence, stem, ".txt");
     if (!error)
-        error = text_write(directory, text, ledger, finding, images);
+        error = text_write(directory, finding->evidence, sources, finding, images);
     if (!error && fsync(directory))
         error = -errno;
-    if (error) {
-        unlinkat(directory, text, 0);
-        unlinkat(directory, bin, 0);
-    }
+    if (error)
+        files_remove(directory, stem, files);
     return error;
 }
 
-int evidence_write(const char *directory, struct ledger *ledger, struct finding *finding,
+int evidence_write(const struct evidence_sources *sources, struct finding *finding,
                    const struct finding_images *images)
 {
-    char stem[FINDING_EVIDENCE_MAX - 4]; /* room for ".txt" */
+    char stem[FINDING_EVIDENCE_MAX - EVIDENCE_SUFFIX_MAX];
+    struct images all = {.given = images};
     stem_make(finding, stem, sizeof stem);
-    int fd = directory_open(directory);
+    all.has_expected = images && evidence_expected(sources->ledger, finding, images, all.expected,
+                                                   &all.compared_from);
+    int fd = directory_open(sources->directory);
     if (fd < 0)
         return fd;
-    int error = files_write(fd, stem, ledger, finding, images);
+    int error = files_write(fd, stem, sources, finding, &all);
     close(fd);
     return error;
 }

@@ -168,10 +168,38 @@ static void write_dump(struct findings *findings, struct finding *event,
     add_failure(event, "error dump", error);
 }
 
+/* A look opens the file: where requests hang that may hang, too. */
+static bool may_look(const struct findings *findings, const struct finding *event)
+{
+    return findings->sysfs && event->file[0] == '/' && event->verdict != VERDICT_stalled_io &&
+           event->verdict != VERDICT_stuck_io && event->verdict != VERDICT_device_gone;
+}
+
+static void find_device(const struct findings *findings, struct finding *event,
+                        struct disk_place *place)
+{
+    disk_place_look(place, findings->sysfs, event->file, event->offset, event->size_bytes);
+    const struct disk_step *disk = disk_place_bottom(place);
+    if (!disk)
+        return;
+    snprintf(event->device, sizeof event->device, "%s", disk->name);
+    event->device_offset = disk->offset;
+    event->device_sector_bytes = disk->sector_bytes;
+}
+
 static void write_evidence(struct findings *findings, struct finding *event, struct finding *entry,
                            const struct finding_images *images)
 {
-    int error = evidence_write(findings->evidence_dir, findings->ledger, event, images);
+    struct disk_place place;
+    struct evidence_sources sources = {.directory = findings->evidence_dir,
+                                       .ledger = findings->ledger,
+                                       .clock = findings->clock,
+                                       .histories = findings->histories};
+    if (may_look(findings, event)) {
+        find_device(findings, event, &place);
+        sources.place = &place;
+    }
+    int error = evidence_write(&sources, event, images);
     if (error) {
         event->evidence[0] = '\0';
         add_failure(event, "evidence", error);
@@ -181,6 +209,9 @@ static void write_evidence(struct findings *findings, struct finding *event, str
     memcpy(entry->evidence, event->evidence, sizeof entry->evidence);
     memcpy(entry->dump, event->dump, sizeof entry->dump);
     memcpy(entry->detail, event->detail, sizeof entry->detail);
+    memcpy(entry->device, event->device, sizeof entry->device);
+    entry->device_offset = event->device_offset;
+    entry->device_sector_bytes = event->device_sector_bytes;
     pthread_mutex_unlock(&findings->lock);
 }
 

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 
 #include "sim/clock.h"
+#include "sim/drive_level.h"
 #include "sim/event.h"
 #include "verify/explain.h"
 
@@ -59,6 +60,11 @@ struct finding {
     char other_file[FINDING_FILE_MAX];
     uint32_t other_page_no;
     uint64_t other_generation;
+    /* Where the range begins on the disk; set by finding_report (disk_place.h).  device "": not
+     * known. */
+    char device[DRIVE_NAME_MAX];
+    uint64_t device_offset;
+    uint32_t device_sector_bytes;
     char detail[FINDING_DETAIL_MAX];     /* one sentence of fact */
     char evidence[FINDING_EVIDENCE_MAX]; /* file name under evidence/, "" if none */
     char dump[FINDING_DUMP_MAX];         /* file name of the error dump, "" if none */
@@ -68,9 +74,14 @@ struct finding {
 
 /* Images for the evidence file; each may be NULL. */
 struct finding_images {
-    const void *read_image, *last_image, *expected_image;
+    const void *read_image;     /* the first wrong one */
+    const void *last_image;     /* the last wrong one */
+    const void *good_image;     /* the first right one, of a read that healed */
+    const void *expected_image; /* what was owed */
     size_t size_bytes;
 };
+
+struct io_histories;
 
 struct findings {
     pthread_mutex_t lock;
@@ -78,6 +89,8 @@ struct findings {
     struct ledger *ledger;
     const char *evidence_dir; /* NULL: no files */
     const char *dump_dir;     /* of SqlSimErrorDumpNNNNN.txt; NULL: none */
+    const char *sysfs;        /* to find devices; NULL: nobody looks (a modelled device) */
+    const struct io_histories *histories; /* the last requests; NULL: not kept */
     bool stop_on_error;
     void (*stop)(void *context, const struct finding *finding);     /* StopOnError */
     void (*announce)(void *context, const struct finding *finding); /* one line for people */

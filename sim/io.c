@@ -238,6 +238,7 @@ static void finish_at(struct io *io, struct io_req *req, int result, uint64_t do
     assert(io->pending > 0);
     io->pending--;
     io->ended++;
+    io_history_add(&io->history, req, io->pending);
     uint64_t response_ns = elapsed(req->intended_ns, req->done_ns);
     if (result == 0 && io->stats)
         stats_add(io->stats, req->phase, req->stream, req->total_bytes,

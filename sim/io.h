@@ -30,6 +30,7 @@
 #include "sim/io_account.h"
 #include "sim/io_flush.h"
 #include "sim/io_gate.h"
+#include "sim/io_history.h"
 #include "sim/io_limit.h"
 #include "sim/io_watch.h"
 #include "sim/seconds.h"
@@ -170,7 +171,8 @@ struct io {
     struct io_req *granted_head, *granted_tail;
     struct io_watch *watch;
     unsigned watch_member;
-    struct io_slots *slots; /* NULL: not watched */
+    struct io_slots *slots;    /* NULL: not watched */
+    struct io_history history; /* zeroed: none is kept */
     struct io_flushes flushes;
     unsigned ended; /* requests, wrapping */
     /* io_run: about twice a second while it waits; true: give up.  NULL: it waits for ever. */

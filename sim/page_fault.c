@@ -119,9 +119,8 @@ void page_fault_report(struct page_reader *reader, bool healed)
     expected_image(reader);
     struct finding_images images = {
         .read_image = reader->first_error ? NULL : reader->first_image,
-        .last_image = healed                ? reader->target
-                      : reader->first_error ? NULL
-                                            : reader->spare,
+        .last_image = healed || reader->first_error ? NULL : reader->spare,
+        .good_image = healed ? reader->target : NULL,
         .expected_image = reader->expected,
         .size_bytes = PAGE_BYTES,
     };

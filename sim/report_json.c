@@ -400,6 +400,20 @@ static void put_origin(json_t *object, const struct explanation *why)
     put(object, "origin", origin);
 }
 
+/* Null where nobody knows. */
+static void put_device(json_t *object, const struct finding *finding)
+{
+    json_t *device = json_null();
+    if (finding->device[0]) {
+        device = json_object();
+        put_text(device, "name", finding->device);
+        put_count(device, "offset", finding->device_offset);
+        put_count(device, "lba", finding->device_offset / finding->device_sector_bytes);
+        put_count(device, "sector_bytes", finding->device_sector_bytes);
+    }
+    put(object, "device", device);
+}
+
 static void put_other_end(json_t *object, const struct finding *finding)
 {
     if (!finding->paired)
@@ -440,6 +454,7 @@ static json_t *finding_json(const struct report *report, const struct finding *f
     put_time(object, "time", finding->found_ns);
     put_text(object, "detail", finding->detail);
     put_text(object, "evidence", finding->evidence);
+    put_device(object, finding);
     put_origin(object, &finding->why);
     put_other_end(object, finding);
     return object;

@@ -81,12 +81,13 @@ struct run {
     struct stats main_stats;   /* the coordinator's I/O */
     struct io_engine *main_engine;
     struct io io;
-    struct io_watch watch;   /* requests that take too long */
-    uint64_t watch_next_ns;  /* the next look */
-    uint64_t suspended_ns;   /* the system, since it was started */
-    bool stuck;              /* a request never ended: nothing that it may use is freed */
-    struct io_gate gate;     /* throttle and MaxOutstandingIO, for all workers */
-    struct io_limit limit;   /* MaxIops and MaxMBps, for them and the coordinator */
+    struct io_histories histories; /* the last requests of workers and coordinator */
+    struct io_watch watch;         /* requests that take too long */
+    uint64_t watch_next_ns;        /* the next look */
+    uint64_t suspended_ns;         /* the system, since it was started */
+    bool stuck;                    /* a request never ended: nothing that it may use is freed */
+    struct io_gate gate;           /* throttle and MaxOutstandingIO, for all workers */
+    struct io_limit limit;         /* MaxIops and MaxMBps, for them and the coordinator */
     unsigned virtual_thread; /* virtual clock: 1 + number of the worker at work; 0 coordinator */
     struct worker *workers;
     unsigned worker_count;

@@ -634,6 +634,27 @@ static int describe_all(struct run *run)
     return error;
 }
 
+/* What the last requests were, for evidence: workers by number, then the coordinator. */
+static int histories_make(struct run *run)
+{
+    unsigned rings = run->worker_count + 1;
+    int error = 0;
+    for (unsigned i = 0; i < rings && !error; i++) {
+        struct io *io = i < run->worker_count ? &run->workers[i].io : &run->io;
+        error = io_history_init(&io->history, rings);
+        run->histories.rings[i] = &io->history;
+        run->histories.count = error ? i : i + 1;
+    }
+    return error;
+}
+
+static void histories_free(struct run *run)
+{
+    for (unsigned i = 0; i < run->histories.count; i++)
+        io_history_free(run->histories.rings[i]);
+    run->histories.count = 0;
+}
+
 static void stop_on_finding(void *context, const struct finding *finding)
 {
     (void)finding;
@@ -649,6 +670,8 @@ static int findings_make(struct run *run)
     int error = findings_init(&run->findings, run->clock, run->ledger, run->evidence_dir,
                               run->settings->stop_on_error);
     run->findings.dump_dir = run->config.out_dir;
+    run->findings.histories = &run->histories;
+    run->findings.sysfs = run->config.virtual_clock ? NULL : DRIVE_SYSFS;
     run->findings.stop = stop_on_finding;
     run->findings.announce = run_announce_finding;
     run->findings.context = run;
@@ -703,6 +726,8 @@ int run_create(struct run *run, const struct run_config *config)
         error = seconds_make(run);
     if (!error)
         error = workers_make(run);
+    if (!error)
+        error = histories_make(run);
     if (!error)
         error = run_watch_make(run);
     if (!error)
@@ -778,6 +803,7 @@ void run_destroy(struct run *run)
     run_actors_drop(run);
     run_slots_free(run);
     seconds_drop(run);
+    histories_free(run);
     engines_free(run);
     dbcc_pass_free(run->dbcc);
     snapshots_free(run);
