@@ -79,6 +79,7 @@ struct config_settings {
     int64_t delayed_durability; /* share of commits that do not wait for the log, 0..10000 */
     int64_t log_read_back;      /* share of VLFs read and verified before reuse, 0..10000 */
     bool verify_before_overwrite;
+    bool watch_files;          /* fanotify: other processes at the files of the run */
     int64_t queue_depth;       /* helper threads and outstanding requests of an engine per worker */
     int64_t rated_duration_ns; /* 0 = no rated phase */
     int64_t rated_warm_up_ns;

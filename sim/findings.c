@@ -230,6 +230,8 @@ unsigned finding_report_at(struct findings *findings, const struct finding *find
     event.found_ns = clock_realtime_ns(findings->clock);
     event.times = 1;
     event.place = place;
+    if (findings->consider && severity_of(event.verdict) == SEVERITY_INTEGRITY)
+        findings->consider(findings->context, &event, images);
 
     pthread_mutex_lock(&findings->lock);
     bool folded = fold(findings, &event);

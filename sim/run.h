@@ -48,6 +48,7 @@ struct run_phase_time {
 };
 
 struct run;
+struct foreign;
 struct run_actor_rows;
 struct run_slots;
 
@@ -85,6 +86,7 @@ struct run {
     struct io_watch watch;         /* requests that take too long */
     uint64_t watch_next_ns;        /* the next look */
     uint64_t suspended_ns;         /* the system, since it was started */
+    struct foreign *foreign;       /* other processes at our files; NULL: not watched */
     bool stuck;                    /* a request never ended: nothing that it may use is freed */
     struct io_gate gate;           /* throttle and MaxOutstandingIO, for all workers */
     struct io_limit limit;         /* MaxIops and MaxMBps, for them and the coordinator */

@@ -15,7 +15,9 @@
 #include "sim/dbcc_pass.h"
 #include "sim/engine_choice.h"
 #include "sim/evidence.h"
+#include "sim/exonerate.h"
 #include "sim/exit_code.h"
+#include "sim/foreign.h"
 #include "sim/run_echo.h"
 #include "sim/run_actor_rows.h"
 #include "sim/run_actors.h"
@@ -374,6 +376,7 @@ static int file_made(struct run *run, struct file *file)
     if (run->message[0])
         run_say(run, "%s", run->message);
     run->message[0] = 0;
+    foreign_add(run, file);
     int error = run_attach(run, &file->target);
     return error ? fail(run, EXIT_CODE_INCOMPLETE, error, "%s: the I/O engine refuses the file: %s",
                         file->path, strerror(-error))
@@ -674,6 +677,7 @@ static int findings_make(struct run *run)
     run->findings.sysfs = run->config.virtual_clock ? NULL : DRIVE_SYSFS;
     run->findings.stop = stop_on_finding;
     run->findings.announce = run_announce_finding;
+    run->findings.consider = exonerate;
     run->findings.context = run;
     return error;
 }
@@ -730,6 +734,8 @@ int run_create(struct run *run, const struct run_config *config)
         error = histories_make(run);
     if (!error)
         error = run_watch_make(run);
+    if (!error)
+        error = foreign_make(run);
     if (!error)
         error = databases_allocate(run);
     if (!error)
@@ -805,6 +811,7 @@ void run_destroy(struct run *run)
     seconds_drop(run);
     histories_free(run);
     engines_free(run);
+    foreign_free(run);
     dbcc_pass_free(run->dbcc);
     snapshots_free(run);
     io_watch_free(&run->watch);

@@ -13,6 +13,7 @@
 
 #include "sim/actor.h"
 #include "sim/final_audit.h"
+#include "sim/foreign.h"
 #include "sim/logaudit.h"
 #include "sim/one_checkpoint.h"
 #include "sim/pairing.h"
@@ -206,15 +207,18 @@ static void file_check(struct run *run, const struct file *file, bool truncated)
 {
     uint64_t now_bytes = 0;
     enum verdict verdict = identity_verdict(file_check_identity(file, &now_bytes));
+    if (verdict == VERDICT_file_replaced && foreign_unmounted(run, file))
+        verdict = VERDICT_device_gone;
     if (verdict == VERDICT_NONE || (verdict == VERDICT_truncated_file && truncated))
         return;
+    bool is_elsewhere = verdict == VERDICT_file_replaced || verdict == VERDICT_device_gone;
     struct finding finding = {
         .verdict = verdict,
         .file_uid = file->mark.file_uid,
-        .offset = verdict == VERDICT_file_replaced ? 0 : now_bytes,
+        .offset = is_elsewhere ? 0 : now_bytes,
     };
     snprintf(finding.file, sizeof finding.file, "%s", file->path);
-    if (verdict != VERDICT_file_replaced)
+    if (!is_elsewhere)
         snprintf(finding.detail, sizeof finding.detail,
                  "the file has %" PRIu64 " bytes, this run gave it %" PRIu64, now_bytes,
                  (uint64_t)file->target.size_bytes);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/foreign.h"
 #include "sim/run_loop.h"
 #include "sim/verdict_rules.h"
 
@@ -247,6 +248,7 @@ void run_watch_look(struct run *run)
         stalls_summary(run, fresh);
     look_for_shorts(run);
     look_for_stuck(run);
+    foreign_look(run);
 }
 
 void run_watch_tick(struct run *run)

@@ -1,0 +1,21 @@
+/*
+ * exonerate.h - before the storage is blamed: was it another process, or this machine itself?
+ *
+ * Asked for each integrity finding before it is recorded (findings.h, consider).  A file that
+ * another process wrote to makes it foreign_write.  Otherwise the page is judged a second time by
+ * another routine: the owed image is built anew and compared byte by byte with what was read.  If
+ * they are the same, or if the image that was wrong and the one that was right are the same bytes,
+ * memory or a CPU of this machine erred: memory_changed.
+ *
+ * Threads: any.  Cost: of findings only.
+ */
+#ifndef SIM_EXONERATE_H
+#define SIM_EXONERATE_H
+
+struct finding;
+struct finding_images;
+
+/* Give the event its right name and words.  run: struct run; images may be NULL. */
+void exonerate(void *run, struct finding *event, const struct finding_images *images);
+
+#endif
