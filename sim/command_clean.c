@@ -100,6 +100,9 @@ static bool read_result(struct cleaning *c)
         if (name)
             list_add(&c->paths, &c->path_count, name);
     }
+    json_array_foreach(ours ? json_object_get(root, "backup_files") : NULL, index,
+                       file) if (json_is_string(file))
+        list_add(&c->paths, &c->path_count, json_string_value(file));
     json_decref(root);
     return ours;
 }

@@ -7,25 +7,14 @@
 #include "sim/verify_check.h"
 #include "sim/verify_report.h"
 
-/* Only logs are written before the load. */
-static void tell_plan(struct plan *plan)
-{
-    plan->prepared = true;
-    plan->bytes_to_write = 0;
-    for (unsigned i = 0; i < plan->file_count; i++)
-        plan->bytes_to_write += plan->files[i].is_log ? plan->files[i].size_bytes : 0;
-}
-
 int command_reuse_open(struct reuse *reuse, struct run_setup *setup)
 {
     char message[PLAN_MESSAGE_MAX];
     const char *directory = setup->options.reuse_dir;
     if (!directory)
         return 0;
-    if (reuse_open(reuse, directory, &setup->plan, profile_config(setup->profile), message) == 0) {
-        tell_plan(&setup->plan);
+    if (reuse_open(reuse, directory, &setup->plan, profile_config(setup->profile), message) == 0)
         return 0;
-    }
     fprintf(stderr, "error: %s\n", message);
     return EXIT_CODE_USAGE;
 }

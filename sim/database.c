@@ -25,7 +25,8 @@ int data_file_init(struct data_file *file, struct database *database, unsigned i
     pthread_mutex_init(&file->lock, NULL);
     file->syspage_capacity = syspage_count_of(file->capacity_pages, primary);
     file->syspages = calloc(file->syspage_capacity, sizeof *file->syspages);
-    file->initial_pages = file->file.size_pages;
+    if (file->initial_pages == 0)
+        file->initial_pages = file->file.size_pages;
     return file->syspages ? extent_map_init(file) : -ENOMEM;
 }
 

@@ -80,7 +80,7 @@ struct data_file {
     uint64_t increment_bytes; /* step of its size; 0: it has one size for ever */
     bool shrinkable;
     bool growth_refused; /* told, and none has succeeded since; of who has the right to its size */
-    uint32_t initial_pages;
+    uint32_t initial_pages;   /* before data_file_init; 0: its size */
     bool primary;             /* has the boot page */
     bool sparse;              /* pages are not allocated beforehand: sparse files, tempdb's */
     pthread_mutex_t lock;     /* of syspages and their images */

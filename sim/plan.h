@@ -76,6 +76,7 @@ struct plan_file {
     uint64_t size_bytes;
     uint64_t max_bytes;
     uint64_t increment_bytes; /* by which it grows; 0: never */
+    uint64_t initial_bytes;   /* --reuse: what it is filled to for ever; 0: size_bytes */
     bool shrinkable;
     bool sparse;
     bool tempdb;

@@ -710,6 +710,16 @@ static json_t *databases_json(const struct report *report)
     return databases;
 }
 
+/* By name alone: what they hold they say themselves, and `clean` removes them. */
+static json_t *backup_files_json(const struct report *report)
+{
+    json_t *files = json_array();
+    const struct plan *plan = report->run->config.plan;
+    for (unsigned i = 0; i < plan->backup_count; i++)
+        push(files, text_json(plan->backups[i].path));
+    return files;
+}
+
 static json_t *actors_json(const struct report *report)
 {
     json_t *actors = json_array();
@@ -747,6 +757,7 @@ static int write_json(const struct report *report, FILE *out)
     put(root, "streams", streams_json(report));
     put(root, "phases", slots_json(report));
     put(root, "files", files_json(report));
+    put(root, "backup_files", backup_files_json(report));
     put(root, "databases", databases_json(report));
     put(root, "actors", actors_json(report));
     put(root, "counters", counters_json(report));

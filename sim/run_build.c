@@ -422,10 +422,13 @@ static int file_make(struct run *run, unsigned index)
         return file_refused(run, error);
     run->files_made = index + 1;
     file->target.forced_flush = run->settings->forced_flush;
+    if (run->config.reuse && planned->tempdb && !planned->is_log)
+        file->size_pages = file->mark.size_pages = pages; /* it is made anew: run_reuse_tempdb */
     if (!planned->is_log) {
         data->sparse = planned->sparse || planned->tempdb;
         data->increment_bytes = planned->increment_bytes;
         data->shrinkable = planned->shrinkable;
+        data->initial_pages = (uint32_t)(planned->initial_bytes / PAGE_BYTES);
         data->capacity_pages = (uint32_t)(plan_file_capacity(planned) / PAGE_BYTES);
         run->files[run->file_count++] = data;
         run->user_file_count += !planned->tempdb;
@@ -754,6 +757,8 @@ int run_create(struct run *run, const struct run_config *config)
         error = describe_all(run);
     if (!error && run->config.reuse)
         error = run_reuse_taken(run);
+    if (!error && run->config.reuse)
+        error = run_reuse_tempdb(run);
     if (!error)
         durability_tell(run);
     for (unsigned i = 0; i < run->database_count && !error; i++)
@@ -773,8 +778,10 @@ static void files_remove(struct run *run)
 {
     char message[FILE_MESSAGE_MAX];
     bool started = run->phases[PHASE_create].complete;
+    if (!started && run->config.reuse)
+        backup_media_remove(run); /* what was there before the run began stays */
     if (started ? !run->settings->delete_files_at_shutdown : run->config.reuse != NULL)
-        return; /* what was there before the run began stays */
+        return;
     for (unsigned i = 0; i < run->files_made; i++)
         if (file_delete_own(run->config.plan->files[i].path, run->run_id, message))
             run_warn(run, "%s", message);

@@ -34,6 +34,20 @@ static uint64_t all_pages(const struct run *run)
     return sum;
 }
 
+/* Files that are taken over have their pages, but for tempdb. */
+static bool is_prepared_here(const struct run *run, const struct data_file *file)
+{
+    return !run->config.reuse || file->database->tempdb;
+}
+
+static uint64_t pages_to_prepare(const struct run *run)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < run->file_count; i++)
+        sum += is_prepared_here(run, run->files[i]) ? run->files[i]->file.size_pages : 0;
+    return sum;
+}
+
 /* ---- phases ---- */
 
 static int checkpoint_all(struct run *run)
@@ -51,6 +65,8 @@ static int preparers_make(struct run *run, struct preparer **preparers, _Atomic 
     int error = 0;
     for (unsigned i = 0; i < run->file_count * PREPARERS_PER_FILE && !error; i++) {
         unsigned file = i / PREPARERS_PER_FILE;
+        if (!is_prepared_here(run, run->files[file]))
+            continue;
         error = preparer_create(&preparers[i], run, &run->workers[i % run->worker_count],
                                 run->files[file], &chunks[file], chunk_limit);
     }
@@ -67,7 +83,8 @@ static int prepare_pages(struct run *run, _Atomic uint32_t *chunks, uint32_t chu
     if (!error) /* the log may fill up on the way */
         error = run_actors_per_database(run, pattern_by_name("Checkpoint"));
     for (unsigned i = 0; i < count && !error; i++)
-        preparer_start(preparers[i]);
+        if (preparers[i])
+            preparer_start(preparers[i]);
     if (!error)
         run_actors_run(run, first);
     for (unsigned i = 0; i < count && preparers && !run->stuck; i++)
@@ -79,15 +96,16 @@ static int prepare_pages(struct run *run, _Atomic uint32_t *chunks, uint32_t chu
 /* The first chunk has the boot page and the first maps: with a checkpoint right after it, the files
  * are a sound database from then on, whenever the run is stopped or killed.  For the same reason
  * the checkpoint at the end is not left out when a signal came.
- * Files that are taken over have their pages; the boot page must name a checkpoint of the new log.
+ * Files that are taken over have their pages, but for tempdb; the boot page must name a checkpoint
+ * of the new log.
  */
 static int initial_update(struct run *run)
 {
     _Atomic uint32_t *chunks = calloc(run->file_count, sizeof *chunks);
     if (!chunks)
         return -ENOMEM;
-    bool is_done = run->config.reuse != NULL; /* by the run whose files these are */
-    run_phase_begin(run, PHASE_initial_update, is_done ? 0 : all_pages(run));
+    bool is_done = pages_to_prepare(run) == 0;
+    run_phase_begin(run, PHASE_initial_update, pages_to_prepare(run));
     int error = is_done ? 0 : prepare_pages(run, chunks, 1);
     if (!error)
         error = checkpoint_all(run);
@@ -234,6 +252,18 @@ static void files_check(struct run *run)
             file_check(run, &run->databases[i].logs[j], false);
 }
 
+/* A stop that was asked for leaves nothing in the log alone, as SHUTDOWN does: the files can be
+ * taken over (reuse.h). */
+static bool is_shut_down(struct run *run)
+{
+    if (run->audited)
+        return true;
+    bool filled = ledger_header_of(run->ledger)->phase == LEDGER_PHASE_RUNNING;
+    if (!filled || run->stuck || atomic_load(&run->stop) == RUN_STOP_ERROR)
+        return false;
+    return final_checkpoint(run) == 0 && atomic_load(&run->pool.dirty_count) == 0;
+}
+
 static int cycle(struct run *run)
 {
     run->audited = false;
@@ -285,6 +315,7 @@ int run_execute(struct run *run)
         error = run_slots_rated(run);
     while (!error && another_cycle(run))
         error = cycle(run);
+    bool shut_down = !error && !run->config.leave_like_killed && is_shut_down(run);
     if (!run->config.leave_like_killed && !run->stuck)
         logs_close(run);
     bool killed = run->config.leave_like_killed || run->stuck;
@@ -295,8 +326,7 @@ int run_execute(struct run *run)
     }
     run_actors_settle(run);
     if (!killed && !run->stuck) {
-        ledger_header_of(run->ledger)->phase =
-            run->audited ? LEDGER_PHASE_SETTLED : LEDGER_PHASE_DONE;
+        ledger_header_of(run->ledger)->phase = shut_down ? LEDGER_PHASE_SETTLED : LEDGER_PHASE_DONE;
     }
     if (!error && atomic_load(&run->stop) == RUN_STOP_SIGNAL)
         error = -EINTR;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/database_extents.h"
 #include "sim/exit_code.h"
 
 void run_reuse_ledger(struct run *run)
@@ -14,7 +15,8 @@ void run_reuse_ledger(struct run *run)
     const struct reuse *reuse = run->config.reuse;
     ledger_header_of(run->ledger)->session = ledger_header_of(reuse->ledger)->session + 1;
     for (unsigned i = 0; i < run->file_count; i++)
-        reuse_adopt(reuse, run->ledger, run->files[i]->file.mark.file_uid);
+        reuse_adopt(reuse, run->ledger, run->files[i]->file.mark.file_uid,
+                    run->files[i]->database->tempdb);
 }
 
 static int page_load(struct run *run, struct data_file *file, uint32_t page_no, uint8_t *image)
@@ -47,23 +49,123 @@ static int page_load(struct run *run, struct data_file *file, uint32_t page_no, 
     return 0;
 }
 
-static bool was_written(const struct run *run, const struct data_file *file, uint32_t page_no)
+static enum ledger_state state_of(const struct run *run, const struct data_file *file,
+                                  uint32_t page_no)
 {
-    enum syspage_kind kind = syspage_kind(page_no, file->primary);
-    return kind != SYSPAGE_NONE && kind != SYSPAGE_RESERVED &&
-           ledger_view(run->ledger, file->file.mark.file_uid, page_no).state !=
-               LEDGER_NEVER_WRITTEN;
+    return ledger_view(run->ledger, file->file.mark.file_uid, page_no).state;
+}
+
+/* A system page that was given back: the next change of it goes on above the last. */
+static void page_freed(struct run *run, struct data_file *file, uint32_t page_no)
+{
+    struct ledger_view view = ledger_view(run->ledger, file->file.mark.file_uid, page_no);
+    syspage_frame(file, page_no)->generation = view.issued;
+}
+
+/* ---- extents beyond the initial ones ---- */
+
+static bool is_free(struct run *run, struct data_file *file, uint32_t extent)
+{
+    uint32_t gam = syspage_interval_page(extent * EXTENT_PAGES, SYSPAGE_GAM);
+    return state_of(run, file, gam) != LEDGER_QUIET ||
+           bitmap_get(syspage_frame(file, gam)->bytes, extent);
+}
+
+static bool is_whole(const struct run *run, const struct data_file *file, uint32_t extent)
+{
+    for (uint32_t i = 0; i < EXTENT_PAGES; i++)
+        if (state_of(run, file, extent * EXTENT_PAGES + i) != LEDGER_QUIET)
+            return false;
+    return true;
+}
+
+/* As the maps say.  An extent whose load did not come to its end is used by nobody until the next
+ * one frees it. */
+static void extents_adopt(struct run *run, struct data_file *file)
+{
+    uint32_t first = file->extents.first, end = file->file.size_pages / EXTENT_PAGES;
+    for (uint32_t extent = first; extent < end; extent++) {
+        struct extent_run one = {.file = file, .first = extent, .count = 1};
+        if (extent_state_of(file, extent) == EXTENT_SYSTEM || is_free(run, file, extent))
+            continue;
+        extents_set(&one, is_whole(run, file, extent) ? EXTENT_USED : EXTENT_FAILED);
+    }
+    extents_set_end(file, end);
 }
 
 int run_reuse_system_pages(struct run *run, struct data_file *file)
 {
     uint8_t *image = aligned_alloc(PAGE_BYTES, PAGE_BYTES);
     int error = image ? 0 : -ENOMEM;
-    for (uint32_t page_no = 0; page_no < file->file.size_pages && !error; page_no++)
-        if (was_written(run, file, page_no))
+    for (uint32_t page_no = 0; page_no < file->capacity_pages && !error; page_no++) {
+        enum syspage_kind kind = syspage_kind(page_no, file->primary);
+        enum ledger_state state = state_of(run, file, page_no);
+        if (kind == SYSPAGE_NONE || kind == SYSPAGE_RESERVED)
+            continue;
+        if (state == LEDGER_FREED)
+            page_freed(run, file, page_no);
+        else if (state != LEDGER_NEVER_WRITTEN)
             error = page_load(run, file, page_no, image);
+    }
     free(image);
+    if (!error && !file->database->tempdb)
+        extents_adopt(run, file);
     return error;
+}
+
+/* ---- tempdb ---- */
+
+/* Its first page, as a new file has it: the mark alone, so that at no moment it looks foreign. */
+static int header_write(struct run *run, struct data_file *file)
+{
+    struct frame *frame = syspage_frame(file, 0);
+    uint16_t uid = file->file.mark.file_uid;
+    uint64_t now_s = (clock_realtime_ns(run->clock) - run->session_start_ns) / NS_PER_S;
+    struct iovec iov = {frame->bytes, PAGE_BYTES};
+    struct io_req req = {.op = IO_WRITE,
+                         .stream = STREAM_create_write,
+                         .target = &file->file.target,
+                         .iov = &iov,
+                         .iov_count = 1};
+    syspage_seal(frame->bytes, (struct lsn){0});
+    frame->generation = ledger_view(run->ledger, uid, 0).issued + 1;
+    ledger_begin(run->ledger, uid, 0, frame->generation);
+    syspage_issued(file, 0, frame->bytes);
+    int error = io_run(&run->io, &req);
+    if (error) {
+        ledger_fail(run->ledger, uid, 0);
+        return error;
+    }
+    syspage_acked(file, 0);
+    ledger_ack(run->ledger, uid, 0, file->file.target.dsync, 0, now_s);
+    return 0;
+}
+
+/* All but the first page is given back, and comes again as zeros. */
+static int file_empty(struct run *run, struct data_file *file)
+{
+    uint64_t bytes = (uint64_t)file->file.size_pages * PAGE_BYTES;
+    int error = file_cut(&file->file, PAGE_BYTES);
+    if (!error)
+        error = file_grow(&file->file, bytes, false);
+    if (error == -EOPNOTSUPP)
+        error = file_grow(&file->file, bytes, true);
+    return error ? error : header_write(run, file);
+}
+
+int run_reuse_tempdb(struct run *run)
+{
+    for (unsigned i = run->user_file_count; i < run->file_count; i++) {
+        struct data_file *file = run->files[i];
+        int error = file_empty(run, file);
+        if (error) {
+            snprintf(run->message, sizeof run->message, "%s: tempdb cannot be made anew: %s",
+                     file->file.path, strerror(-error));
+            run->exit_code = EXIT_CODE_INCOMPLETE;
+            return error;
+        }
+    }
+    return 0;
 }
 
 int run_reuse_taken(struct run *run)

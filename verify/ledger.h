@@ -116,7 +116,7 @@ enum ledger_phase {
     LEDGER_PHASE_CREATING,
     LEDGER_PHASE_RUNNING,
     LEDGER_PHASE_DONE,
-    LEDGER_PHASE_SETTLED, /* done, and every page was read back after the last checkpoint */
+    LEDGER_PHASE_SETTLED, /* done, and no change is in the log alone: a last checkpoint was made */
 };
 
 struct ledger; /* the mapping */

@@ -73,20 +73,50 @@ exits 1 run "${here[@]}" --out "$WORK/r7" --reuse "$WORK/r6"
 grep -qE "^(LOST|REPLAYED) WRITE .*page $page " "$WORK/out" ||
     fail "the lost write of page $page is not named"
 
-# A run that did not come to its end cannot be taken over.
+# A run ended by Ctrl-C has made its last checkpoint, and is taken over; one that was killed
+# has changes in its log alone.
 exits 0 run "${here[@]}" --out "$WORK/r8"
-: >"$WORK/out" # else the last run's lines are read until this one has opened it
-timeout 60 "$PAGESTORM" run "${here[@]}" -d 60 --out "$WORK/r9" --reuse "$WORK/r8" \
-    >"$WORK/out" 2>"$WORK/err" </dev/null &
-CHILD=$!
-for _ in $(seq 300); do
-    grep -q 'initial update: done' "$WORK/out" && break
-    sleep 0.1
-done
-kill -INT "$CHILD"
-wait "$CHILD"
-RC=$?
-CHILD=
-[ "$RC" -eq 130 ] || [ "$RC" -eq 124 ] || fail "exit code $RC of an interrupted run"
+ended_by() { # SIGNAL OUT REUSE
+    : >"$WORK/out" # else the last run's lines are read until this one has opened it
+    timeout 60 "$PAGESTORM" run "${here[@]}" -d 60 --out "$2" --reuse "$3" \
+        >"$WORK/out" 2>"$WORK/err" </dev/null &
+    CHILD=$!
+    for _ in $(seq 300); do
+        grep -q 'initial update: done' "$WORK/out" && break
+        sleep 0.1
+    done
+    sleep 0.5
+    pkill "-$1" -P "$CHILD"
+    wait "$CHILD"
+    RC=$?
+    CHILD=
+}
+ended_by INT "$WORK/r9" "$WORK/r8"
+[ "$RC" -eq 130 ] || fail "exit code $RC of an interrupted run"
 exits 0 verify "$WORK/r9"
-refused 'did not come to its end' -- run "${here[@]}" --out "$WORK/r10" --reuse "$WORK/r9"
+exits 0 run "${here[@]}" --out "$WORK/r10" --reuse "$WORK/r9"
+exits 0 verify "$WORK/r10"
+ended_by KILL "$WORK/r11" "$WORK/r10"
+refused 'did not end in order' 'pagestorm verify' -- run "${here[@]}" --out "$WORK/r12" \
+    --reuse "$WORK/r11"
+
+# Backups of a session are never overwritten by a later one; tempdb is made anew in its files.
+rm -rf "$WORK"/r* "$DIR"/*
+more=("${here[@]}" --tempdb-dir "$DIR" --set BackupUser.UserCount=1 --set TempDbUser.Sorts=1)
+exits 0 run "${more[@]}" --out "$WORK/r1"
+before=$(cd "$DIR" && cksum ./*.bak)
+[ -n "$before" ] || fail "no backup file"
+inodes=$(cd "$DIR" && stat -c %i tempdb*.mdx)
+exits 0 run "${more[@]}" --out "$WORK/r2" --reuse "$WORK/r1"
+while read -r sum bytes name; do
+    [ "$(cd "$DIR" && cksum "$name")" = "$sum $bytes $name" ] || fail "$name was overwritten"
+done <<<"$before"
+[ "$inodes" = "$(cd "$DIR" && stat -c %i tempdb*.mdx)" ] || fail "tempdb is in other files"
+ls "$DIR"/session2-*.bak >/dev/null || fail "the second session has no backup files"
+exits 0 verify "$WORK/r2"
+for file in "$DIR"/*.bak; do
+    exits 0 verify "$file"
+done
+exits 0 clean "$WORK/r1" --yes
+exits 0 clean "$WORK/r2" --yes
+[ -z "$(ls "$DIR")" ] || fail "files stay: $(ls "$DIR")"

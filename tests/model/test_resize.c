@@ -78,7 +78,10 @@ static struct stats *run_clean(struct sim *sim)
 {
     struct stats *stats = calloc(1, sizeof *stats);
     assert_non_null(stats);
-    sim_run(sim);
+    if (!sim->created)
+        sim_create(sim);
+    if (!sim->result)
+        sim->result = run_execute(sim->run);
     if (sim->result || sim->run->findings.count)
         sim_print_findings(sim);
     assert_int_equal(sim->result, 0);
@@ -123,6 +126,77 @@ static void test_loads_fill_new_extents_and_start_over(void **state)
         free(stats);
         sim_end(&sim);
     }
+}
+
+/* --reuse: a later session plans the size that the files began with, and takes them as they are. */
+static void take_over(struct sim *sim, const char *name)
+{
+    char message[PLAN_MESSAGE_MAX] = "";
+    for (unsigned i = 0; i < sim->plan.file_count; i++)
+        if (!sim->plan.files[i].is_log)
+            sim->plan.files[i].size_bytes = sim->options.data_bytes;
+    if (sim_take_over(sim, name, message))
+        fail_msg("%s", message);
+}
+
+static uint64_t sizes_of(const struct sim *sim)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < sim->run->file_count; i++)
+        sum += sim->run->files[i]->file.size_pages;
+    return sum;
+}
+
+static uint32_t used_beyond(const struct data_file *file)
+{
+    uint32_t used = 0;
+    for (uint32_t extent = file->extents.first; extent < file->extents.end; extent++)
+        used += extent_state_of(file, extent) == EXTENT_USED;
+    return used;
+}
+
+static void sessions_over_changed_sizes(uint64_t seed, bool loads)
+{
+    struct sim sim;
+    struct sim_options options = resize_options(seed);
+    uint64_t grown = 0, shrunk = 0, generation = 0;
+    printf("seed %llu\n", (unsigned long long)seed);
+    options.duration_ns = NS_PER_S / 2;
+    if (loads) {
+        setting(&options, "BulkUpdateUser", "NewExtents", "TRUE");
+        setting(&options, "BulkUpdateUser", "BUDelay", "1");
+    }
+    begin(&sim, &options);
+    for (unsigned session = 1; session <= 3; session++) {
+        char name[16];
+        uint64_t left = session > 1 ? sizes_of(&sim) : 0;
+        uint32_t used = session > 1 ? used_beyond(sim.run->files[0]) : 0;
+        snprintf(name, sizeof name, "session%u", session);
+        if (session > 1) {
+            take_over(&sim, name);
+            sim_create(&sim);
+            assert_int_equal(sim.result, 0);
+            assert_int_equal(sizes_of(&sim), left);
+            assert_true(used_beyond(sim.run->files[0]) <= used);
+        }
+        struct stats *stats = run_clean(&sim);
+        grown += stats->counters.file_growths;
+        shrunk += stats->counters.file_shrinks;
+        free(stats);
+        uint64_t newest = ledger_view(sim.run->ledger, 1, 100).issued;
+        assert_true(newest >= generation);
+        generation = newest;
+    }
+    assert_true(grown > 0);
+    assert_true(loads || shrunk > 0);
+    sim_end(&sim);
+}
+
+static void test_later_sessions_take_files_at_their_size(void **state)
+{
+    (void)state;
+    sessions_over_changed_sizes(31, false);
+    sessions_over_changed_sizes(32, true);
 }
 
 /* A page that was not owed when the snapshot began may be written for the first time while the read
@@ -244,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_grow_and_shrink_under_load),
         cmocka_unit_test(test_loads_fill_new_extents_and_start_over),
+        cmocka_unit_test(test_later_sessions_take_files_at_their_size),
         cmocka_unit_test(test_a_snapshot_is_checked_while_new_extents_fill),
         cmocka_unit_test(test_growth_writes_zeros_when_files_are_stamped),
         cmocka_unit_test(test_an_error_in_new_space_is_a_finding),
