@@ -20,6 +20,8 @@ build|pc:zlib|zlib1g-dev|zlib-devel|zlib-devel|CRC-32 of the log blocks
 build|hdr:iniparser.h|libiniparser-dev|iniparser-devel|libiniparser-devel|INI configuration files
 test|pc:cmocka|libcmocka-dev|libcmocka-devel|libcmocka-devel|unit test framework
 test|cmd:python3|python3|python3|python3-base|lint test, independent page checker
+test|pc:fuse3|libfuse3-dev|fuse3-devel|fuse3-devel|file system that injects faults
+test|cmd:fusermount3|fuse3|fuse3|fuse3|mounts it
 extra|cc:gcc -fsanitize=address,undefined|gcc|libasan libubsan|gcc|address sanitizer
 extra|cc:gcc -fsanitize=thread|gcc|libtsan|gcc|thread sanitizer
 extra|cmd:valgrind|valgrind|valgrind|valgrind|instructions of a page read
