@@ -50,14 +50,9 @@ struct page_audit {
     struct data_file *file;
     uint32_t next, end; /* pages still to read */
     bool unseen_only;
-    uint32_t chunk_first;
-    unsigned chunk_count, index; /* index: page of the chunk being judged */
-    unsigned again;              /* tries left for an overlapped page */
-    bool in_flight;
-    bool unreadable; /* a page of a chunk that failed as a whole failed alone, too */
-    struct io_req req;
+    unsigned again; /* tries left for an overlapped page */
+    struct page_batch batch;
     struct iovec iov[AUDIT_PAGES_MAX];
-    uint64_t serial;
     struct ledger_view before[AUDIT_PAGES_MAX];
     uint8_t *buffer; /* AUDIT_PAGES_MAX pages */
 };

@@ -367,8 +367,12 @@ static int buffers_create(struct backup *b)
         struct backup_buffer *buffer = &b->buffers[i];
         buffer->backup = b;
         buffer->memory = aligned_alloc(MEMORY_ALIGN_BYTES, transfer);
-        buffer->before = calloc(transfer / PAGE_BYTES, sizeof *buffer->before);
-        if (!buffer->memory || !buffer->before)
+        buffer->batch.reader = &b->reader;
+        buffer->batch.context = buffer;
+        buffer->batch.iov = &buffer->batch_iov;
+        buffer->batch.iov_count = 1;
+        buffer->batch.before = calloc(transfer / PAGE_BYTES, sizeof *buffer->batch.before);
+        if (!buffer->memory || !buffer->batch.before)
             return -ENOMEM;
     }
     return 0;
@@ -403,7 +407,7 @@ void backup_free(struct actor *actor)
         return;
     for (unsigned i = 0; i < b->buffer_count && b->buffers; i++) {
         free(b->buffers[i].memory);
-        free(b->buffers[i].before);
+        free(b->buffers[i].batch.before);
     }
     free(b->buffers);
     free(b->meta);

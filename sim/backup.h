@@ -20,6 +20,7 @@
 #include "patterns/backup_user.h"
 #include "sim/actor.h"
 #include "sim/backup_media.h"
+#include "sim/page_batch.h"
 
 #define BACKUP_VOLUMES_MAX  16
 #define BACKUP_OVERLAPS_MAX 1000 /* of one page: it is being written each time */
@@ -36,15 +37,13 @@ struct backup;
 struct backup_buffer {
     struct backup *backup;
     enum backup_buffer_state state;
-    uint8_t *memory; /* MaxTransferSize */
-    struct io_req req;
+    uint8_t *memory;   /* MaxTransferSize */
+    struct io_req req; /* of its log, and of what is written */
     struct iovec iov;
+    struct page_batch batch; /* of its pages */
+    struct iovec batch_iov;
     struct backup_block row;
     struct data_file *file;
-    unsigned index; /* the page that is judged */
-    uint64_t serial;
-    bool alone; /* the read as a whole failed: each page alone */
-    struct ledger_view *before;
 };
 
 struct backup_volume {
@@ -86,8 +85,8 @@ struct backup {
     unsigned volume_count, volume_turn;
     unsigned buffer_count, busy;
     struct backup_buffer *buffers;
-    struct backup_buffer *judging; /* a page of it is in the ladder */
-    unsigned overlaps;             /* of that page */
+    struct backup_buffer *judging; /* its log is read and judged */
+    unsigned overlaps;             /* of the page that is judged */
     struct page_reader reader;
     unsigned floor_file; /* the generations that are noted for the restore */
     uint32_t floor_page;

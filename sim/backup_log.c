@@ -105,8 +105,7 @@ static void read_submit(struct backup *b, struct backup_buffer *buffer)
 {
     struct io_req *req = &buffer->req;
     buffer->row.bytes = (uint32_t)bytes_wanted(b);
-    buffer->serial = (uint64_t)(b->actor->serial + 1) << 40 | b->reader.next_serial++;
-    poison_fill(buffer->memory, buffer->row.bytes, buffer->serial);
+    poison_fill(buffer->memory, buffer->row.bytes, page_reader_serials(&b->reader, 1));
     buffer->iov = (struct iovec){buffer->memory, buffer->row.bytes};
     memset(req, 0, offsetof(struct io_req, resume_iov));
     req->op = IO_READ;

@@ -9,7 +9,6 @@
 
 #include "sim/allocation.h"
 #include "sim/backup.h"
-#include "sim/page_fault.h"
 
 #define FLOOR_PAGES_PER_TURN 65536
 
@@ -91,45 +90,16 @@ static bool next_run(struct backup *b, struct backup_block *row, struct data_fil
 
 /* ---- reading ---- */
 
-static uint8_t *page_at(const struct backup_buffer *buffer, unsigned index)
-{
-    return buffer->memory + (size_t)index * PAGE_BYTES;
-}
-
-static void read_done(struct io_req *req)
-{
-    struct backup_buffer *buffer = req->context;
-    buffer->state = BACKUP_BUFFER_READ;
-    task_wake(&buffer->backup->actor->task);
-}
-
 static void read_submit(struct backup_buffer *buffer)
 {
-    struct backup *b = buffer->backup;
-    struct file *file = &buffer->file->file;
-    buffer->index = 0;
-    buffer->alone = false;
-    buffer->serial = (uint64_t)(b->actor->serial + 1) << 40 | b->reader.next_serial;
-    b->reader.next_serial += buffer->row.count;
-    for (unsigned i = 0; i < buffer->row.count; i++) {
-        poison_fill(page_at(buffer, i), PAGE_BYTES, buffer->serial + i);
-        buffer->before[i] =
-            ledger_view(b->actor->run->ledger, file->mark.file_uid, buffer->row.first + i);
-    }
-    struct io_req *req = &buffer->req;
-    buffer->iov = (struct iovec){buffer->memory, buffer->row.bytes};
-    memset(req, 0, offsetof(struct io_req, resume_iov));
-    req->op = IO_READ;
-    req->stream = STREAM_backup_read;
-    req->target = &file->target;
-    req->offset = (uint64_t)buffer->row.first * PAGE_BYTES;
-    req->iov = &buffer->iov;
-    req->iov_count = 1;
-    req->done = read_done;
-    req->context = buffer;
+    struct page_batch_pages pages = {.file = buffer->file,
+                                     .first_page = buffer->row.first,
+                                     .count = buffer->row.count,
+                                     .stream = STREAM_backup_read};
+    buffer->batch_iov = (struct iovec){buffer->memory, buffer->row.bytes};
     buffer->state = BACKUP_BUFFER_READING;
-    b->busy++;
-    io_submit(&b->actor->task.worker->io, req);
+    buffer->backup->busy++;
+    page_batch_send(&buffer->batch, &pages);
 }
 
 /* False: no more is to be read now. */
@@ -174,98 +144,71 @@ static void damaged(struct backup *b, const struct data_file *file, uint32_t pag
              file->file.path);
 }
 
-static void ladder_begin(struct backup_buffer *buffer, bool wrong)
+static bool at_is_whole(const struct backup_buffer *buffer)
 {
-    struct backup *b = buffer->backup;
-    uint32_t page_no = buffer->row.first + buffer->index;
-    uint8_t *image = page_at(buffer, buffer->index);
-    b->judging = buffer;
-    if (wrong)
-        page_read_continue(&b->reader, buffer->file, page_no, image, STREAM_backup_read,
-                           buffer->serial + buffer->index, buffer->before[buffer->index], 0);
-    else
-        page_read_start(&b->reader, buffer->file, page_no, image, STREAM_backup_read);
+    const struct page_batch *batch = &buffer->batch;
+    return is_whole(buffer->backup, buffer->file, batch->first_page + batch->at,
+                    page_batch_image(batch, batch->at));
 }
 
-/* The page at the index was overlapped: taken, or read again. */
+static void at_is_damaged(struct backup_buffer *buffer)
+{
+    damaged(buffer->backup, buffer->file, buffer->batch.first_page + buffer->batch.at);
+}
+
+/* The page was being written.  False: it is read again. */
 static bool take_overlapped(struct backup_buffer *buffer)
 {
     struct backup *b = buffer->backup;
-    uint32_t page_no = buffer->row.first + buffer->index;
-    if (is_whole(b, buffer->file, page_no, page_at(buffer, buffer->index))) {
-        buffer->index++;
+    if (at_is_whole(buffer) || b->failed)
+        return true;
+    if (++b->overlaps > BACKUP_OVERLAPS_MAX) {
+        at_is_damaged(buffer);
         return true;
     }
-    if (b->failed || ++b->overlaps > BACKUP_OVERLAPS_MAX) {
-        if (!b->failed)
-            damaged(b, buffer->file, page_no);
-        buffer->index++;
-        return true;
-    }
-    ladder_begin(buffer, false);
+    page_batch_again(&buffer->batch, buffer->file);
     return false;
 }
 
-/* A page that nobody judges any more, because a finding stands on it. */
-static void take_judged(struct backup_buffer *buffer)
+/* False: its page is read again. */
+static bool take(struct backup_buffer *buffer, enum page_read_result result)
 {
-    uint32_t page_no = buffer->row.first + buffer->index;
-    bool known = buffer->before[buffer->index].state != LEDGER_QUARANTINED;
-    if (!known && !is_whole(buffer->backup, buffer->file, page_no, page_at(buffer, buffer->index)))
-        damaged(buffer->backup, buffer->file, page_no);
-    buffer->index++;
+    if (result == PAGE_READ_OVERLAPPED)
+        return take_overlapped(buffer);
+    /* nobody judges a page any more on which a finding stands */
+    bool quarantined = page_batch_before(&buffer->batch).state == LEDGER_QUARANTINED;
+    if (result == PAGE_READ_WRONG || (quarantined && !at_is_whole(buffer)))
+        at_is_damaged(buffer);
+    return true;
 }
 
-/* False: a page is in the ladder. */
+/* False: it goes on later. */
 static bool judge(struct backup_buffer *buffer)
 {
     struct backup *b = buffer->backup;
-    while (buffer->index < buffer->row.count && !b->failed && !run_stopping(b->actor->run)) {
-        unsigned i = buffer->index;
+    struct page_batch *batch = &buffer->batch;
+    if (batch->in_flight)
+        return false;
+    if (!page_batch_holds_reader(batch))
         b->overlaps = 0;
-        if (buffer->req.result) {
-            buffer->alone = true;
-            ladder_begin(buffer, false);
+    while (!b->failed || page_batch_holds_reader(batch)) {
+        enum page_read_result result = page_batch_step(batch);
+        if (result == PAGE_READ_WAIT)
             return false;
-        }
-        switch (page_judge(&b->reader, buffer->file, buffer->row.first + i, page_at(buffer, i),
-                           buffer->before[i])) {
-        case PAGE_JUDGED_RIGHT:
-            take_judged(buffer);
-            break;
-        case PAGE_JUDGED_WRONG:
-            ladder_begin(buffer, true);
+        if (result == PAGE_READ_OVER)
+            return true;
+        if (!take(buffer, result))
             return false;
-        case PAGE_NOT_JUDGED:
-            if (!take_overlapped(buffer))
-                return false;
-        }
+        b->overlaps = 0;
     }
     return true;
 }
 
-/* False: it waits. */
-static bool ladder_step(struct backup *b)
-{
-    struct backup_buffer *buffer = b->judging;
-    enum page_read_result result = page_read_step(&b->reader);
-    if (result == PAGE_READ_WAIT)
-        return false;
-    b->judging = NULL;
-    if (result == PAGE_READ_OVERLAPPED)
-        return take_overlapped(buffer);
-    if (result == PAGE_READ_WRONG)
-        damaged(b, buffer->file, buffer->row.first + buffer->index);
-    buffer->index++;
-    return true;
-}
-
-static void buffer_judged(struct backup_buffer *buffer)
+static void buffer_judge(struct backup_buffer *buffer)
 {
     struct backup *b = buffer->backup;
-    if (buffer->alone && !b->failed && !run_stopping(b->actor->run))
-        page_fault_report_retry(&b->reader, buffer->file, buffer->row.first, buffer->row.count,
-                                buffer->req.result);
+    if (!judge(buffer))
+        return;
     if (b->failed || b->error || run_stopping(b->actor->run)) {
         buffer->state = BACKUP_BUFFER_FREE;
         b->busy--;
@@ -277,21 +220,13 @@ static void buffer_judged(struct backup_buffer *buffer)
 /* What was read.  False: a page is in the ladder. */
 static bool judge_all(struct backup *b)
 {
-    if (b->judging) {
-        struct backup_buffer *buffer = b->judging;
-        if (!ladder_step(b) || !judge(buffer))
-            return false;
-        buffer_judged(buffer);
-    }
-    for (unsigned i = 0; i < b->buffer_count; i++) {
-        struct backup_buffer *buffer = &b->buffers[i];
-        if (buffer->state != BACKUP_BUFFER_READ)
-            continue;
-        if (!judge(buffer))
-            return false;
-        buffer_judged(buffer);
-    }
-    return true;
+    struct page_reader *reader = &b->reader;
+    if (reader->batch)
+        buffer_judge(reader->batch->context);
+    for (unsigned i = 0; i < b->buffer_count && !reader->batch; i++)
+        if (b->buffers[i].state == BACKUP_BUFFER_READING)
+            buffer_judge(&b->buffers[i]);
+    return !reader->batch;
 }
 
 /* ---- the step ---- */
@@ -376,6 +311,5 @@ enum task_result backup_pages_begin(struct actor *actor)
 {
     struct backup *b = actor->backup;
     volumes_find(b);
-    b->judging = NULL;
     return actor_go(actor, pages_step);
 }

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "sim/actor.h"
-#include "sim/page_fault.h"
 
 #define OVERLAP_TRIES   3
 #define SNAPSHOT_TRIES  1000 /* for a write that was under way when the snapshot began */
@@ -90,130 +89,43 @@ static unsigned set_run(const struct dbcc_check *check, enum snapshot_place plac
 
 /* ---- one request ---- */
 
-static void request_done(struct io_req *req)
-{
-    struct dbcc_request *r = req->context;
-    r->in_flight = false;
-    task_wake(&r->check->actor->task);
-}
-
-static uint8_t *page_bytes(const struct dbcc_request *r, unsigned index)
-{
-    return r->buffer + (size_t)index * PAGE_BYTES;
-}
-
 /* False: the page moved away from the snapshot's reach this moment. */
-static bool request_fill(struct dbcc_check *check, struct dbcc_request *r)
+static bool request_send(struct dbcc_check *check, struct dbcc_request *r)
 {
     struct dbcc_set *set = &check->set;
     enum snapshot_place place = place_of(check, set->file, set->first_page);
     if (place == SNAPSHOT_NONE)
         return false;
+    struct page_batch_pages pages = {.file = place == SNAPSHOT_HERE ? &set->file->snapshot->file
+                                                                    : set->file,
+                                     .first_page = set->first_page,
+                                     .count = set_run(check, place),
+                                     .stream = STREAM_dbcc_read};
     r->source = set->file;
-    r->file = place == SNAPSHOT_HERE ? &set->file->snapshot->file : set->file;
-    r->first_page = set->first_page;
-    r->count = set_run(check, place);
-    set->first_page += r->count;
-    set->page_count -= r->count;
-    return true;
-}
-
-static void request_send(struct dbcc_check *check, struct dbcc_request *r)
-{
-    struct actor *actor = check->actor;
-    struct file *file = &r->file->file;
-    r->busy = r->in_flight = true;
-    r->unreadable = false;
-    r->index = 0;
-    r->serial = (uint64_t)(actor->serial + 1) << 40 | actor->reader.next_serial;
-    actor->reader.next_serial += r->count;
-    for (unsigned i = 0; i < r->count; i++) {
-        poison_fill(page_bytes(r, i), PAGE_BYTES, r->serial + i);
-        r->before[i] = ledger_view(actor->run->ledger, file->mark.file_uid, r->first_page + i);
-        r->iov[i] = (struct iovec){page_bytes(r, i), PAGE_BYTES};
-    }
-    struct io_req *req = &r->req;
-    memset(req, 0, offsetof(struct io_req, resume_iov));
-    req->op = IO_READ;
-    req->stream = STREAM_dbcc_read;
-    req->target = &file->target;
-    req->offset = (uint64_t)r->first_page * PAGE_BYTES;
-    req->iov = r->iov;
-    req->iov_count = r->count;
-    req->done = request_done;
-    req->context = r;
+    r->busy = true;
+    set->first_page += pages.count;
+    set->page_count -= pages.count;
     check->busy++;
-    io_submit(&actor->task.worker->io, req);
+    page_batch_iov(&r->batch, r->buffer, pages.count);
+    page_batch_send(&r->batch, &pages);
+    return true;
 }
 
 /* ---- judging ---- */
 
-static void page_right(struct dbcc_check *check)
+static uint32_t page_of(const struct dbcc_request *r)
 {
-    relaxed_add(&check->actor->task.worker->stats.counters.dbcc_pages, 1);
+    return r->batch.first_page + r->batch.at;
 }
 
-/* Read the page at index by itself, where it stands now.  True: it stands nowhere. */
+/* Read the page by itself, where it stands now.  True: it stands nowhere. */
 static bool page_alone(struct dbcc_check *check, struct dbcc_request *r)
 {
-    uint32_t page_no = r->first_page + r->index;
-    enum snapshot_place place = place_of(check, r->source, page_no);
-    if (place == SNAPSHOT_NONE) /* the reader got nothing to do */
+    enum snapshot_place place = place_of(check, r->source, page_of(r));
+    if (place == SNAPSHOT_NONE)
         return true;
-    check->judging = r;
-    struct data_file *file = place == SNAPSHOT_HERE ? &r->source->snapshot->file : r->source;
-    page_read_start(&check->actor->reader, file, page_no, page_bytes(r, r->index),
-                    STREAM_dbcc_read);
+    page_batch_again(&r->batch, place == SNAPSHOT_HERE ? &r->source->snapshot->file : r->source);
     return false;
-}
-
-/* The page at index.  False: it is with the reader now. */
-static bool page_step(struct dbcc_check *check, struct dbcc_request *r)
-{
-    struct page_reader *reader = &check->actor->reader;
-    uint32_t page_no = r->first_page + r->index;
-    uint8_t *image = page_bytes(r, r->index);
-    check->again = snapshot_of(check, r->source) ? SNAPSHOT_TRIES : OVERLAP_TRIES;
-    if (r->req.result) /* the request as a whole says nothing about its pages */
-        return page_alone(check, r);
-    switch (page_judge(reader, r->file, page_no, image, r->before[r->index])) {
-    case PAGE_JUDGED_RIGHT:
-        if (has_moved(r, r->file, page_no))
-            return page_alone(check, r);
-        page_right(check);
-        return true;
-    case PAGE_JUDGED_WRONG:
-        check->judging = r;
-        page_read_continue(reader, r->file, page_no, image, STREAM_dbcc_read, r->serial + r->index,
-                           r->before[r->index], 0);
-        return false;
-    case PAGE_NOT_JUDGED:
-        break;
-    }
-    return page_alone(check, r);
-}
-
-static void request_finish(struct dbcc_check *check, struct dbcc_request *r)
-{
-    assert(check->judging != r);
-    if (r->req.result && !r->unreadable && !run_stopping(check->actor->run))
-        page_fault_report_retry(&check->actor->reader, r->file, r->first_page, r->count,
-                                r->req.result);
-    r->busy = false;
-    check->busy--;
-}
-
-/* False: a page is with the reader.  Badly broken storage has a fault on every page: a run that
- * stops judges no more. */
-static bool request_judge(struct dbcc_check *check, struct dbcc_request *r)
-{
-    while (r->index < r->count && !run_stopping(check->actor->run)) {
-        if (!page_step(check, r))
-            return false;
-        r->index++;
-    }
-    request_finish(check, r);
-    return true;
 }
 
 /* It was being written.  True: it is left to the final audit. */
@@ -221,68 +133,80 @@ static bool page_again(struct dbcc_check *check, struct dbcc_request *r)
 {
     if (check->again-- == 0)
         return true;
-    uint32_t page_no = r->first_page + r->index;
-    if (!snapshot_of(check, r->source) || place_of(check, r->source, page_no) != SNAPSHOT_SOURCE)
+    if (!snapshot_of(check, r->source) || place_of(check, r->source, page_of(r)) != SNAPSHOT_SOURCE)
         return page_alone(check, r);
     check->again_ns = clock_now_ns(check->actor->run->clock) + SNAPSHOT_PAUSE;
+    check->waiting = r;
     task_sleep_until(&check->actor->task, check->again_ns);
     return false;
 }
 
-/* True: the reader has no more to do with the page at index. */
-static bool reader_result(struct dbcc_check *check, struct dbcc_request *r)
+static void tries_renew(struct dbcc_check *check, const struct dbcc_request *r)
 {
-    struct page_reader *reader = &check->actor->reader;
-    switch (page_read_step(reader)) {
-    case PAGE_READ_WAIT:
-        return false;
-    case PAGE_READ_OVERLAPPED:
+    check->again = snapshot_of(check, r->source) ? SNAPSHOT_TRIES : OVERLAP_TRIES;
+}
+
+/* A page that was read: true: it is settled. */
+static bool page_settle(struct dbcc_check *check, struct dbcc_request *r,
+                        enum page_read_result result)
+{
+    if (result == PAGE_READ_OVERLAPPED)
         return page_again(check, r);
-    case PAGE_READ_WRONG:
-        r->unreadable = true;
+    if (result != PAGE_READ_RIGHT)
         return true;
-    case PAGE_READ_RIGHT:
-        break;
-    }
-    if (has_moved(r, reader->file, reader->page_no))
+    if (has_moved(r, page_batch_file(&r->batch), page_of(r)))
         return page_alone(check, r);
-    page_right(check);
+    relaxed_add(&check->actor->task.worker->stats.counters.dbcc_pages, 1);
     return true;
 }
 
-/* False: the reader waits. */
-static bool reader_step(struct dbcc_check *check)
+/* As far as its pages have come.  Pages that are read again keep the reader, or wait. */
+static void request_judge(struct dbcc_check *check, struct dbcc_request *r)
 {
-    struct dbcc_request *r = check->judging;
-    bool settled = false;
-    if (!check->again_ns) {
-        settled = reader_result(check, r);
-    } else if (clock_now_ns(check->actor->run->clock) >= check->again_ns) {
-        check->again_ns = 0;
-        settled = page_alone(check, r);
-    } else {
-        task_sleep_until(&check->actor->task, check->again_ns);
+    if (!page_batch_holds_reader(&r->batch))
+        tries_renew(check, r);
+    for (;;) {
+        enum page_read_result result = page_batch_step(&r->batch);
+        if (result == PAGE_READ_WAIT)
+            return;
+        if (result == PAGE_READ_OVER) {
+            r->busy = false;
+            check->busy--;
+            return;
+        }
+        if (!page_settle(check, r, result))
+            return;
+        tries_renew(check, r);
     }
-    if (!settled)
+}
+
+/* The page that was being written when the snapshot began is due again.  False: it is not yet. */
+static bool waiting_done(struct dbcc_check *check)
+{
+    struct dbcc_request *r = check->waiting;
+    if (!r)
+        return true;
+    if (clock_now_ns(check->actor->run->clock) < check->again_ns) {
+        task_sleep_until(&check->actor->task, check->again_ns);
         return false;
-    r->index++;
-    check->judging = NULL;
+    }
+    check->waiting = NULL;
+    if (page_alone(check, r))
+        request_judge(check, r);
     return true;
 }
 
 /* What has completed. */
 static void judge_all(struct dbcc_check *check)
 {
-    if (check->judging) {
-        struct dbcc_request *r = check->judging;
-        if (!reader_step(check) || !request_judge(check, r))
-            return;
-    }
-    for (unsigned i = 0; i < check->request_count; i++) {
-        struct dbcc_request *r = &check->requests[i];
-        if (r->busy && !r->in_flight && !request_judge(check, r))
-            return;
-    }
+    struct page_reader *reader = &check->actor->reader;
+    if (!waiting_done(check))
+        return;
+    if (reader->batch)
+        request_judge(check, reader->batch->context);
+    for (unsigned i = 0; i < check->request_count && !reader->batch && !check->waiting; i++)
+        if (check->requests[i].busy)
+            request_judge(check, &check->requests[i]);
 }
 
 /* ---- a pass ---- */
@@ -388,8 +312,7 @@ static void send_more(struct dbcc_check *check)
         do {
             if (!set_ready(check))
                 return;
-        } while (!request_fill(check, r));
-        request_send(check, r);
+        } while (!request_send(check, r));
     }
 }
 
@@ -470,8 +393,10 @@ static void request_init(struct dbcc_check *check, unsigned index)
     size_t first = (size_t)index * check->request_pages;
     r->check = check;
     r->buffer = check->buffer + first * PAGE_BYTES;
-    r->iov = &check->iov[first];
-    r->before = &check->before[first];
+    r->batch.reader = &check->actor->reader;
+    r->batch.iov = &check->iov[first];
+    r->batch.before = &check->before[first];
+    r->batch.context = r;
 }
 
 struct dbcc_check *dbcc_check_create(struct actor *actor, struct pattern_reads reads)

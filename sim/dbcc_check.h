@@ -8,7 +8,7 @@
 
 #include "patterns/pattern.h"
 #include "sim/dbcc_pass.h"
-#include "sim/page_read.h"
+#include "sim/page_batch.h"
 #include "sim/snapshot.h"
 
 struct dbcc_check;
@@ -16,17 +16,10 @@ struct dbcc_check;
 /* One read of consecutive pages. */
 struct dbcc_request {
     struct dbcc_check *check;
-    struct io_req req;
-    bool busy, in_flight;
-    bool unreadable;          /* a page of a request that failed as a whole failed alone, too */
+    struct page_batch batch; /* of the source, or of its snapshot */
+    bool busy;
     struct data_file *source; /* whose pages they are */
-    struct data_file *file;   /* that is read: the source, or its snapshot */
-    uint32_t first_page;
-    unsigned count, index; /* index: page being judged */
-    uint64_t serial;
-    uint8_t *buffer; /* what follows: one for each page */
-    struct iovec *iov;
-    struct ledger_view *before;
+    uint8_t *buffer;
 };
 
 struct dbcc_check {
@@ -40,7 +33,7 @@ struct dbcc_check {
     unsigned busy;                /* requests */
     unsigned again;               /* tries left for an overlapped page */
     uint64_t again_ns;            /* the next one is due then; 0 = none */
-    struct dbcc_request *judging; /* its page is with the reader */
+    struct dbcc_request *waiting; /* for that */
     unsigned request_count, request_pages;
     struct dbcc_request *requests;
     uint8_t *buffer;

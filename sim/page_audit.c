@@ -6,30 +6,14 @@
  * written are read again, one by one, a few times; what stays busy is left to the final audit.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "sim/actor.h"
-#include "sim/page_fault.h"
 
 #define OVERLAP_TRIES    3
 #define UNSEEN_GAP_PAGES 8 /* an extent: reading over it costs less than a request of its own */
 
 static enum task_result read_chunk(struct actor *actor);
 static enum task_result judge_chunk(struct actor *actor);
-static enum task_result reread_page(struct actor *actor);
-static enum task_result overlapped_page(struct actor *actor);
-
-static void chunk_done(struct io_req *req)
-{
-    struct actor *actor = req->context;
-    actor->audit.in_flight = false;
-    task_wake(&actor->task);
-}
-
-static uint8_t *chunk_page(struct actor *actor, unsigned index)
-{
-    return actor->audit.buffer + (size_t)index * PAGE_BYTES;
-}
 
 /* UseScatterGather is about what users do; the final audit would take many times as long. */
 static uint32_t request_pages(const struct actor *actor)
@@ -66,108 +50,44 @@ static uint32_t chunk_choose(struct page_audit *audit, const struct ledger *ledg
 static enum task_result read_chunk(struct actor *actor)
 {
     struct page_audit *audit = &actor->audit;
-    audit->chunk_count = chunk_choose(audit, actor->run->ledger, request_pages(actor));
-    if (audit->chunk_count == 0 || run_stopping(actor->run))
+    struct page_batch_pages pages = {.file = audit->file, .stream = STREAM_audit_read};
+    pages.count = chunk_choose(audit, actor->run->ledger, request_pages(actor));
+    pages.first_page = audit->next;
+    if (pages.count == 0 || run_stopping(actor->run))
         return TASK_DONE;
-    struct file *file = &audit->file->file;
-    audit->chunk_first = audit->next;
-    audit->next += audit->chunk_count;
-    audit->index = 0;
-    audit->unreadable = false;
-    audit->serial = (uint64_t)(actor->serial + 1) << 40 | actor->reader.next_serial;
-    actor->reader.next_serial += audit->chunk_count;
-    for (unsigned i = 0; i < audit->chunk_count; i++) {
-        poison_fill(chunk_page(actor, i), PAGE_BYTES, audit->serial + i);
-        audit->before[i] =
-            ledger_view(actor->run->ledger, file->mark.file_uid, audit->chunk_first + i);
-        audit->iov[i] = (struct iovec){chunk_page(actor, i), PAGE_BYTES};
-    }
-    struct io_req *req = &audit->req;
-    memset(req, 0, offsetof(struct io_req, resume_iov));
-    req->op = IO_READ;
-    req->stream = STREAM_audit_read;
-    req->target = &file->target;
-    req->offset = (uint64_t)audit->chunk_first * PAGE_BYTES;
-    req->iov = audit->iov;
-    req->iov_count = audit->chunk_count;
-    req->done = chunk_done;
-    req->context = actor;
-    audit->in_flight = true;
-    actor->execute = judge_chunk;
-    io_submit(&actor->task.worker->io, req);
-    return TASK_PARK;
-}
-
-/* A chunk that could not be read as a whole says nothing about its pages: each is read alone. */
-static enum task_result read_alone(struct actor *actor)
-{
-    struct page_audit *audit = &actor->audit;
-    unsigned index = audit->index++;
+    audit->next += pages.count;
     audit->again = OVERLAP_TRIES;
-    page_read_start(&actor->reader, audit->file, audit->chunk_first + index,
-                    chunk_page(actor, index), STREAM_audit_read);
-    return actor_go(actor, reread_page);
+    audit->batch.reader = &actor->reader;
+    audit->batch.iov = audit->iov;
+    audit->batch.before = audit->before;
+    page_batch_iov(&audit->batch, audit->buffer, pages.count);
+    actor->execute = judge_chunk;
+    page_batch_send(&audit->batch, &pages);
+    return TASK_PARK;
 }
 
 static enum task_result judge_chunk(struct actor *actor)
 {
     struct page_audit *audit = &actor->audit;
-    if (audit->in_flight)
-        return TASK_PARK;
-    while (audit->index < audit->chunk_count) {
-        if (run_stopping(actor->run)) /* badly broken storage has a fault on every page */
-            return TASK_DONE;
-        if (audit->req.result)
-            return read_alone(actor);
-        unsigned i = audit->index++;
-        uint32_t page_no = audit->chunk_first + i;
-        audit->again = OVERLAP_TRIES;
-        switch (page_judge(&actor->reader, audit->file, page_no, chunk_page(actor, i),
-                           audit->before[i])) {
-        case PAGE_JUDGED_RIGHT:
+    for (;;) {
+        switch (page_batch_step(&audit->batch)) {
+        case PAGE_READ_WAIT:
+            return TASK_PARK;
+        case PAGE_READ_OVERLAPPED:
+            if (audit->again == 0)
+                break;
+            audit->again--;
+            page_batch_again(&audit->batch, audit->file);
+            return TASK_PARK;
+        case PAGE_READ_OVER:
+            actor->run->progress_done += audit->batch.count;
+            return actor_go(actor, read_chunk);
+        case PAGE_READ_RIGHT:
+        case PAGE_READ_WRONG:
             break;
-        case PAGE_JUDGED_WRONG:
-            page_read_continue(&actor->reader, audit->file, page_no, chunk_page(actor, i),
-                               STREAM_audit_read, audit->serial + i, audit->before[i], 0);
-            return actor_go(actor, reread_page);
-        case PAGE_NOT_JUDGED:
-            return actor_go(actor, overlapped_page);
         }
+        audit->again = OVERLAP_TRIES;
     }
-    if (audit->req.result && !audit->unreadable)
-        page_fault_report_retry(&actor->reader, audit->file, audit->chunk_first, audit->chunk_count,
-                                audit->req.result);
-    actor->run->progress_done += audit->chunk_count;
-    return actor_go(actor, read_chunk);
-}
-
-static enum task_result reread_page(struct actor *actor)
-{
-    switch (page_read_step(&actor->reader)) {
-    case PAGE_READ_WAIT:
-        return TASK_PARK;
-    case PAGE_READ_OVERLAPPED:
-        return actor_go(actor, overlapped_page);
-    case PAGE_READ_WRONG:
-        actor->audit.unreadable = true;
-        return actor_go(actor, judge_chunk);
-    case PAGE_READ_RIGHT:
-        break;
-    }
-    return actor_go(actor, judge_chunk);
-}
-
-/* index already points behind the page. */
-static enum task_result overlapped_page(struct actor *actor)
-{
-    struct page_audit *audit = &actor->audit;
-    if (audit->again == 0)
-        return actor_go(actor, judge_chunk);
-    audit->again--;
-    page_read_start(&actor->reader, audit->file, audit->chunk_first + audit->index - 1,
-                    chunk_page(actor, audit->index - 1), STREAM_audit_read);
-    actor->execute = reread_page;
-    return TASK_PARK;
 }
 
 enum task_result page_audit_begin(struct actor *actor)

@@ -37,6 +37,14 @@ void page_reader_free(struct page_reader *reader)
     reader->memory = NULL;
 }
 
+uint64_t page_reader_serials(struct page_reader *reader, unsigned count)
+{
+    struct worker *worker = reader->task->worker;
+    uint64_t first = (uint64_t)(worker->index + 1) << 48 | (worker->read_serial + 1);
+    worker->read_serial += count;
+    return first;
+}
+
 /* ---- judging ---- */
 
 struct expectation page_expectation(struct page_reader *reader, struct data_file *file,
@@ -135,7 +143,7 @@ static void read_submit(struct page_reader *reader)
 {
     struct file *file = &reader->file->file;
     uint8_t *buffer = read_buffer(reader);
-    reader->serial = (uint64_t)(reader->task->worker->index + 1) << 48 | ++reader->next_serial;
+    reader->serial = page_reader_serials(reader, 1);
     poison_fill(buffer, PAGE_BYTES, reader->serial);
     reader->before = ledger_view(reader->run->ledger, file->mark.file_uid, reader->page_no);
     reader->iov = (struct iovec){buffer, PAGE_BYTES};

@@ -24,7 +24,10 @@ enum page_read_result {
     PAGE_READ_RIGHT,
     PAGE_READ_OVERLAPPED,
     PAGE_READ_WRONG, /* a finding was reported */
+    PAGE_READ_OVER,  /* of a batch: there are no more pages (page_batch.h) */
 };
+
+struct page_batch;
 
 struct page_reader {
     struct run *run;
@@ -36,13 +39,13 @@ struct page_reader {
     enum stream stream;
     struct io_req req;
     struct iovec iov;
+    struct page_batch *batch; /* whose page is being read; NULL: a page of its own, or none */
     bool in_flight;
     bool cold; /* this read goes through a descriptor of its own */
     struct io_target cold_target;
     unsigned attempt; /* reads after the first */
     unsigned agreed;
     uint64_t serial; /* poison of the present read */
-    uint64_t next_serial;
     /* Open loop: how late its op began; its reads were due that much earlier. */
     uint64_t lateness_ns;
     struct ledger_view before;
@@ -57,6 +60,8 @@ struct page_reader {
 int page_reader_init(struct page_reader *reader, struct run *run, struct task *task,
                      const char *actor) __attribute__((warn_unused_result));
 void page_reader_free(struct page_reader *reader);
+/* The first of so many numbers for poison_fill() that no other read of the run has. */
+uint64_t page_reader_serials(struct page_reader *reader, unsigned count);
 
 /* Read one page into target (aligned) and judge it. */
 void page_read_start(struct page_reader *reader, struct data_file *file, uint32_t page_no,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/page_fault.h"
 #include "sim/page_use.h"
 
 #define RNG_PURPOSE 0x43484954 /* "CHIT" */
@@ -22,7 +21,6 @@ int page_scan_init(struct page_scan *scan, struct page_reader *reader,
     scan->task = reader->task;
     scan->reader = reader;
     scan->cache_hit_ratio = how->cache_hit_ratio;
-    scan->serial_base = (uint64_t)(how->number + 1) << 40;
     rng_split(&scan->rng, run->config.plan->seed, RNG_PURPOSE, how->number);
     unsigned outstanding_pages = how->outstanding_pages;
     unsigned most = run->settings->use_scatter_gather ? SCAN_REQUEST_PAGES : 1;
@@ -36,12 +34,17 @@ int page_scan_init(struct page_scan *scan, struct page_reader *reader,
     scan->requests = calloc(scan->request_count, sizeof *scan->requests);
     scan->pages = calloc(pages, sizeof *scan->pages);
     scan->iov = calloc(pages, sizeof *scan->iov);
-    if (!scan->requests || !scan->pages || !scan->iov)
+    scan->before = calloc(pages, sizeof *scan->before);
+    if (!scan->requests || !scan->pages || !scan->iov || !scan->before)
         return -ENOMEM;
     for (unsigned i = 0; i < scan->request_count; i++) {
-        scan->requests[i].scan = scan;
-        scan->requests[i].pages = &scan->pages[(size_t)i * scan->request_pages];
-        scan->requests[i].iov = &scan->iov[(size_t)i * scan->request_pages];
+        struct page_scan_request *r = &scan->requests[i];
+        size_t first = (size_t)i * scan->request_pages;
+        r->pages = &scan->pages[first];
+        r->batch.reader = reader;
+        r->batch.iov = &scan->iov[first];
+        r->batch.before = &scan->before[first];
+        r->batch.context = r;
     }
     return 0;
 }
@@ -52,6 +55,7 @@ void page_scan_free(struct page_scan *scan)
     free(scan->requests);
     free(scan->pages);
     free(scan->iov);
+    free(scan->before);
     memset(scan, 0, sizeof *scan);
 }
 
@@ -150,13 +154,6 @@ static bool request_fill(struct page_scan *scan, struct page_scan_request *r)
 
 /* ---- one request ---- */
 
-static void request_done(struct io_req *req)
-{
-    struct page_scan_request *r = req->context;
-    r->in_flight = false;
-    task_wake(r->scan->task);
-}
-
 static void count_pages(struct page_scan *scan, const struct page_scan_request *r)
 {
     struct counters *counters = counters_of(scan);
@@ -171,44 +168,25 @@ static void count_pages(struct page_scan *scan, const struct page_scan_request *
 
 static void request_send(struct page_scan *scan, struct page_scan_request *r)
 {
-    struct file *file = &scan->file->file;
-    r->busy = r->in_flight = true;
-    r->unreadable = false;
-    r->index = 0;
-    r->serial = scan->serial_base | scan->reader->next_serial;
-    scan->reader->next_serial += r->count;
-    for (unsigned i = 0; i < r->count; i++) {
-        uint8_t *bytes = r->pages[i].frame->bytes;
-        poison_fill(bytes, PAGE_BYTES, r->serial + i);
-        r->pages[i].before = ledger_view(scan->run->ledger, file->mark.file_uid, r->first_page + i);
-        r->iov[i] = (struct iovec){bytes, PAGE_BYTES};
-    }
-    count_pages(scan, r);
-    struct io_req *req = &r->req;
-    memset(req, 0, offsetof(struct io_req, resume_iov));
-    req->op = IO_READ;
-    req->stream = scan->stream;
-    req->target = &file->target;
-    req->offset = (uint64_t)r->first_page * PAGE_BYTES;
-    req->iov = r->iov;
-    req->iov_count = r->count;
-    if (scan->reader->lateness_ns)
-        req->due_ns = clock_now_ns(scan->run->clock) - scan->reader->lateness_ns;
-    req->done = request_done;
-    req->context = r;
+    struct page_batch_pages pages = {
+        .file = scan->file, .first_page = r->first_page, .count = r->count, .stream = scan->stream};
+    for (unsigned i = 0; i < r->count; i++)
+        r->batch.iov[i] = (struct iovec){r->pages[i].frame->bytes, PAGE_BYTES};
+    r->batch.iov_count = r->count;
+    r->busy = true;
     scan->busy++;
-    io_submit(&scan->task->worker->io, req);
+    count_pages(scan, r);
+    page_batch_send(&r->batch, &pages);
 }
 
 /* ---- judging ---- */
 
-/* The page at index is settled: right or not. */
-static void page_settled(struct page_scan *scan, struct page_scan_request *r, bool right)
+static void page_settled(struct page_scan *scan, struct page_scan_request *r, unsigned index,
+                         bool right)
 {
     struct pool *pool = &scan->run->pool;
-    struct page_scan_page *page = &r->pages[r->index];
-    uint32_t page_no = r->first_page + r->index;
-    r->index++;
+    struct page_scan_page *page = &r->pages[index];
+    uint32_t page_no = r->first_page + index;
     if (!page->kept) {
         pool_give_back(pool, page->frame);
         return;
@@ -220,73 +198,37 @@ static void page_settled(struct page_scan *scan, struct page_scan_request *r, bo
         pool_unpin(pool, page->frame);
 }
 
+/* What is left of it was not judged: the run stops. */
 static void request_finish(struct page_scan *scan, struct page_scan_request *r)
 {
+    for (unsigned i = r->batch.next; i < r->count; i++)
+        page_settled(scan, r, i, false);
     r->busy = false;
     scan->busy--;
 }
 
-/* Go on with the page at index in the ladder. */
-static void ladder_begin(struct page_scan *scan, struct page_scan_request *r)
+static void request_judge(struct page_scan *scan, struct page_scan_request *r)
 {
-    struct page_scan_page *page = &r->pages[r->index];
-    uint32_t page_no = r->first_page + r->index;
-    scan->judging = r;
-    if (r->req.result) /* the request as a whole says nothing about its pages */
-        page_read_start(scan->reader, scan->file, page_no, page->frame->bytes, scan->stream);
-    else
-        page_read_continue(scan->reader, scan->file, page_no, page->frame->bytes, scan->stream,
-                           r->serial + r->index, page->before, 0);
-}
-
-/* False: a page went into the ladder. */
-static bool request_judge(struct page_scan *scan, struct page_scan_request *r)
-{
-    while (r->index < r->count) {
-        enum page_judgement judged = PAGE_NOT_JUDGED;
-        bool stopping = run_stopping(scan->run); /* badly broken storage: a fault on every page */
-        if (!stopping && !r->req.result)
-            judged = page_judge(scan->reader, scan->file, r->first_page + r->index,
-                                r->pages[r->index].frame->bytes, r->pages[r->index].before);
-        if (!stopping && (r->req.result || judged == PAGE_JUDGED_WRONG)) {
-            ladder_begin(scan, r);
-            return false;
-        }
-        page_settled(scan, r, judged == PAGE_JUDGED_RIGHT);
+    for (;;) {
+        enum page_read_result result = page_batch_step(&r->batch);
+        if (result == PAGE_READ_WAIT)
+            return;
+        if (result == PAGE_READ_OVER)
+            break;
+        page_settled(scan, r, r->batch.at, result == PAGE_READ_RIGHT);
     }
-    if (r->req.result && !r->unreadable && !run_stopping(scan->run))
-        page_fault_report_retry(scan->reader, scan->file, r->first_page, r->count, r->req.result);
     request_finish(scan, r);
-    return true;
-}
-
-/* False: the ladder waits. */
-static bool ladder_step(struct page_scan *scan)
-{
-    struct page_scan_request *r = scan->judging;
-    enum page_read_result result = page_read_step(scan->reader);
-    if (result == PAGE_READ_WAIT)
-        return false;
-    r->unreadable |= result == PAGE_READ_WRONG;
-    page_settled(scan, r, result == PAGE_READ_RIGHT);
-    scan->judging = NULL;
-    return true;
 }
 
 /* What has completed.  False: a page is in the ladder. */
 static bool judge_all(struct page_scan *scan)
 {
-    if (scan->judging) {
-        struct page_scan_request *r = scan->judging;
-        if (!ladder_step(scan) || !request_judge(scan, r))
-            return false;
-    }
-    for (unsigned i = 0; i < scan->request_count; i++) {
-        struct page_scan_request *r = &scan->requests[i];
-        if (r->busy && !r->in_flight && !request_judge(scan, r))
-            return false;
-    }
-    return true;
+    if (scan->reader->batch)
+        request_judge(scan, scan->reader->batch->context);
+    for (unsigned i = 0; i < scan->request_count && !scan->reader->batch; i++)
+        if (scan->requests[i].busy)
+            request_judge(scan, &scan->requests[i]);
+    return !scan->reader->batch;
 }
 
 /* ---- the scan ---- */

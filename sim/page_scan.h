@@ -20,7 +20,7 @@
 #define SIM_PAGE_SCAN_H
 
 #include "patterns/rng.h"
-#include "sim/page_read.h"
+#include "sim/page_batch.h"
 #include "sim/share_gate.h"
 
 #define SCAN_REQUEST_PAGES 64 /* 512 KiB: SQL Server's read-ahead */
@@ -37,21 +37,14 @@ struct page_scan_page {
     struct frame *frame; /* READING (kept), or borrowed */
     bool kept;           /* its frame is the page's */
     bool cached;         /* the pool has the page */
-    struct ledger_view before;
 };
 
-struct page_scan;
-
 struct page_scan_request {
-    struct page_scan *scan;
-    struct io_req req;
-    bool busy, in_flight;
-    bool unreadable; /* a page of a request that failed as a whole failed alone, too */
+    struct page_batch batch;
+    bool busy;
     uint32_t first_page;
-    unsigned count, index; /* index: page being judged */
-    uint64_t serial;
+    unsigned count;
     struct page_scan_page *pages;
-    struct iovec *iov;
 };
 
 struct page_scan {
@@ -60,11 +53,11 @@ struct page_scan {
     struct page_reader *reader;
     struct rng rng; /* of the rolls */
     int64_t cache_hit_ratio;
-    uint64_t serial_base;
     unsigned request_count, request_pages;
     struct page_scan_request *requests;
     struct page_scan_page *pages;
     struct iovec *iov;
+    struct ledger_view *before;
     /* the present scan */
     struct data_file *file;
     uint32_t next, end;
@@ -76,9 +69,8 @@ struct page_scan {
     unsigned pages_now; /* most of the next request */
     struct share_user *share;
     bool (*is_over)(const struct task *task);
-    unsigned busy;                     /* requests */
-    struct page_scan_request *judging; /* its page is in the ladder */
-    uint64_t kept, dropped;            /* pages of this scan */
+    unsigned busy;          /* requests */
+    uint64_t kept, dropped; /* pages of this scan */
 };
 
 struct page_scan_range {

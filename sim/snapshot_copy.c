@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "sim/os_errors.h"
-#include "sim/page_fault.h"
 #include "sim/run_errors.h"
 
 #define OVERLAP_TRIES 16 /* only a quarantine changes the epoch meanwhile */
@@ -27,7 +26,6 @@
 
 static enum task_result next_run(struct snapshot_copier *copier);
 static enum task_result judge(struct snapshot_copier *copier);
-static enum task_result ask_reader(struct snapshot_copier *copier);
 static enum task_result write_run(struct snapshot_copier *copier);
 static enum task_result written(struct snapshot_copier *copier);
 
@@ -144,35 +142,14 @@ static void run_find(struct snapshot_copier *copier)
     }
 }
 
-static void read_done(struct io_req *req)
-{
-    struct snapshot_copier *copier = req->context;
-    copier->in_flight = false;
-    task_wake(&copier->task);
-}
-
 static void run_read(struct snapshot_copier *copier)
 {
-    struct file *file = &copier->snapshot->source->file;
-    copier->serial =
-        (uint64_t)(copier->task.worker->index + 1) << 48 | 1ull << 47 | copier->reader.next_serial;
-    copier->reader.next_serial += copier->count;
-    for (unsigned i = 0; i < copier->count; i++) {
-        poison_fill(page_bytes(copier, i), PAGE_BYTES, copier->serial + i);
-        copier->iov[i] = (struct iovec){page_bytes(copier, i), PAGE_BYTES};
-    }
-    struct io_req *req = &copier->req;
-    memset(req, 0, offsetof(struct io_req, resume_iov));
-    req->op = IO_READ;
-    req->stream = STREAM_snapshot_read;
-    req->target = &file->target;
-    req->offset = (uint64_t)copier->first_page * PAGE_BYTES;
-    req->iov = copier->iov;
-    req->iov_count = copier->count;
-    req->done = read_done;
-    req->context = copier;
-    copier->in_flight = true;
-    io_submit(&copier->task.worker->io, req);
+    struct page_batch_pages pages = {.file = copier->snapshot->source,
+                                     .first_page = copier->first_page,
+                                     .count = copier->count,
+                                     .stream = STREAM_snapshot_read};
+    page_batch_iov(&copier->batch, copier->buffer, pages.count);
+    page_batch_send(&copier->batch, &pages);
 }
 
 static enum task_result next_run(struct snapshot_copier *copier)
@@ -182,8 +159,8 @@ static enum task_result next_run(struct snapshot_copier *copier)
     run_find(copier);
     if (copier->count == 0)
         return finish(copier);
-    copier->index = copier->written = 0;
-    copier->unreadable = false;
+    copier->written = 0;
+    copier->again = OVERLAP_TRIES;
     run_read(copier);
     copier->step = judge;
     return TASK_PARK;
@@ -204,10 +181,11 @@ static uint64_t generation_of(const struct snapshot_copier *copier, struct ledge
     return page_stamp_of(image)->generation;
 }
 
-static void page_keep(struct snapshot_copier *copier, struct ledger_view view, bool right)
+static void page_keep(struct snapshot_copier *copier, bool right)
 {
-    unsigned i = copier->index++;
+    unsigned i = copier->batch.at;
     uint32_t page_no = copier->first_page + i;
+    struct ledger_view view = page_batch_before(&copier->batch);
     uint64_t generation = right ? generation_of(copier, view, page_no, page_bytes(copier, i)) : 0;
     copier->generation[i] = generation;
     copier->wanted[i] = generation > 0;
@@ -215,65 +193,21 @@ static void page_keep(struct snapshot_copier *copier, struct ledger_view view, b
         snapshot_place_set(copier->snapshot, page_no, SNAPSHOT_NONE);
 }
 
-static enum task_result read_alone(struct snapshot_copier *copier)
-{
-    page_read_start(&copier->reader, copier->snapshot->source, copier->first_page + copier->index,
-                    page_bytes(copier, copier->index), STREAM_snapshot_read);
-    copier->step = ask_reader;
-    return TASK_PARK;
-}
-
 static enum task_result judge(struct snapshot_copier *copier)
 {
-    struct data_file *source = copier->snapshot->source;
-    copier->step = judge;
-    if (copier->in_flight)
-        return TASK_PARK;
-    while (copier->index < copier->count) {
-        unsigned i = copier->index;
-        uint32_t page_no = copier->first_page + i;
-        copier->again = OVERLAP_TRIES;
-        if (copier->req.result) /* the read as a whole says nothing about its pages */
-            return read_alone(copier);
-        switch (page_judge(&copier->reader, source, page_no, page_bytes(copier, i),
-                           copier->before[i])) {
-        case PAGE_JUDGED_RIGHT:
-            page_keep(copier, copier->before[i], true);
-            break;
-        case PAGE_JUDGED_WRONG:
-            page_read_continue(&copier->reader, source, page_no, page_bytes(copier, i),
-                               STREAM_snapshot_read, copier->serial + i, copier->before[i], 0);
-            return go(copier, ask_reader);
-        case PAGE_NOT_JUDGED:
-            return read_alone(copier);
+    for (;;) {
+        enum page_read_result result = page_batch_step(&copier->batch);
+        if (result == PAGE_READ_WAIT)
+            return TASK_PARK;
+        if (result == PAGE_READ_OVER)
+            return go(copier, write_run);
+        if (result == PAGE_READ_OVERLAPPED && copier->again-- > 0) {
+            page_batch_again(&copier->batch, copier->snapshot->source);
+            return TASK_PARK;
         }
+        copier->again = OVERLAP_TRIES;
+        page_keep(copier, result == PAGE_READ_RIGHT);
     }
-    if (copier->req.result && !copier->unreadable)
-        page_fault_report_retry(&copier->reader, source, copier->first_page, copier->count,
-                                copier->req.result);
-    return go(copier, write_run);
-}
-
-static enum task_result ask_reader(struct snapshot_copier *copier)
-{
-    struct page_reader *reader = &copier->reader;
-    switch (page_read_step(reader)) {
-    case PAGE_READ_WAIT:
-        return TASK_PARK;
-    case PAGE_READ_OVERLAPPED:
-        if (copier->again-- > 0)
-            return read_alone(copier);
-        page_keep(copier, reader->before, false);
-        break;
-    case PAGE_READ_WRONG:
-        copier->unreadable = true;
-        page_keep(copier, reader->before, false);
-        break;
-    case PAGE_READ_RIGHT:
-        page_keep(copier, reader->before, true);
-        break;
-    }
-    return go(copier, judge);
 }
 
 /* ---- writing ---- */
@@ -362,6 +296,10 @@ static int copier_init(struct snapshot_copiers *of, unsigned index, struct run *
     of->free_list = copier;
     task_init(&copier->task, worker, copier_step);
     copier->buffer = aligned_alloc(BUFFER_ALIGN, SNAPSHOT_COPY_PAGES * PAGE_BYTES);
+    copier->batch.reader = &copier->reader;
+    copier->batch.iov = copier->iov;
+    copier->batch.before = copier->before;
+    copier->batch.to_the_end = true; /* the gather goes in any case */
     int error = page_reader_init(&copier->reader, run, &copier->task, COPIER_NAME);
     if (!error && !copier->buffer)
         error = -ENOMEM;

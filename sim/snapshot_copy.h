@@ -10,7 +10,7 @@
 #ifndef SIM_SNAPSHOT_COPY_H
 #define SIM_SNAPSHOT_COPY_H
 
-#include "sim/page_read.h"
+#include "sim/page_batch.h"
 #include "sim/snapshot.h"
 
 #define SNAPSHOT_COPIERS    8  /* of a worker: gathers that are copied for at a time */
@@ -26,16 +26,14 @@ struct snapshot_copier {
     struct gather *gather; /* that waits for it; NULL: free */
     unsigned next_page;    /* of the gather: pages before it are in their places */
     uint32_t first_page;   /* of the run of pages that is being copied */
-    unsigned count, index, written;
-    unsigned again;  /* tries left for an overlapped page */
-    bool unreadable; /* a page of a read that failed as a whole failed alone, too */
-    bool in_flight;
+    unsigned count, written;
+    unsigned again;                   /* tries left for an overlapped page */
+    bool in_flight;                   /* the write */
     bool wanted[SNAPSHOT_COPY_PAGES]; /* its image is right: it goes into the snapshot */
     uint64_t generation[SNAPSHOT_COPY_PAGES];
     struct ledger_view before[SNAPSHOT_COPY_PAGES];
     struct iovec iov[SNAPSHOT_COPY_PAGES];
-    uint64_t serial;
-    struct io_req req;
+    struct page_batch batch;
     struct gather out;
     uint8_t *buffer; /* SNAPSHOT_COPY_PAGES pages */
 };

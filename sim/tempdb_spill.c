@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "sim/actor.h"
-#include "sim/page_fault.h"
 
-#define SERIAL_SHIFT 40 /* of an actor's reads, as in page_scan.c */
 #define BUFFER_ALIGN 4096
 #define CHUNKS_SPARE 16 /* beyond one an extent: of what earlier users left */
 
@@ -78,6 +76,10 @@ static int slots_init(struct spill *s)
     for (unsigned i = s->slot_count; i-- > 0;) {
         struct spill_slot *slot = &s->slots[i];
         slot->spill = s;
+        slot->batch.reader = s->reader;
+        slot->batch.iov = slot->iov;
+        slot->batch.before = slot->before;
+        slot->batch.context = slot;
         slot->buffer = s->memory + (size_t)i * s->chunk_pages * PAGE_BYTES;
         slot->next = s->free_slots;
         s->free_slots = slot;
@@ -106,7 +108,6 @@ struct spill *spill_create(struct actor *actor, unsigned slots, unsigned chunk_p
     s->reader = &actor->reader;
     s->slot_count = slots;
     s->chunk_pages = chunk_pages;
-    s->serial_base = (uint64_t)(actor->number + 1) << SERIAL_SHIFT;
     if (slots_init(s) || chunks_init(s, pages_max)) {
         spill_free(s);
         return NULL;
@@ -215,110 +216,43 @@ static void changes_work(struct spill *s)
 
 /* ---- reading ---- */
 
-static void read_done(struct io_req *req)
-{
-    struct spill_slot *slot = req->context;
-    slot->in_flight = false;
-    task_wake(&slot->spill->actor->task);
-}
-
 static void slot_read(struct spill_slot *slot)
 {
-    struct spill *s = slot->spill;
-    struct file *file = &slot->at.file->file;
-    slot->index = 0;
-    slot->unreadable = false;
-    slot->in_flight = true;
-    slot->serial = s->serial_base | s->reader->next_serial;
-    s->reader->next_serial += slot->at.pages;
-    for (unsigned i = 0; i < slot->at.pages; i++) {
-        uint8_t *bytes = slot->buffer + (size_t)i * PAGE_BYTES;
-        poison_fill(bytes, PAGE_BYTES, slot->serial + i);
-        slot->before[i] =
-            ledger_view(s->actor->run->ledger, file->mark.file_uid, slot->at.first_page + i);
-        slot->iov[i] = (struct iovec){bytes, PAGE_BYTES};
-    }
-    struct io_req *req = &slot->req;
-    memset(req, 0, offsetof(struct io_req, resume_iov));
-    req->op = IO_READ;
-    req->stream = s->read_stream;
-    req->target = &file->target;
-    req->offset = (uint64_t)slot->at.first_page * PAGE_BYTES;
-    req->iov = slot->iov;
-    req->iov_count = slot->at.pages;
-    req->done = read_done;
-    req->context = slot;
-    io_submit(&s->actor->task.worker->io, req);
+    struct page_batch_pages pages = {.file = slot->at.file,
+                                     .first_page = slot->at.first_page,
+                                     .count = slot->at.pages,
+                                     .stream = slot->spill->read_stream};
+    page_batch_iov(&slot->batch, slot->buffer, pages.count);
+    page_batch_send(&slot->batch, &pages);
 }
 
 static void slot_read_over(struct spill_slot *slot)
 {
     struct spill *s = slot->spill;
-    if (slot->req.result && !slot->unreadable && !run_stopping(s->actor->run))
-        page_fault_report_retry(s->reader, slot->at.file, slot->at.first_page, slot->at.pages,
-                                slot->req.result);
     s->read_pages += slot->at.pages;
     list_add(&s->freeing, slot->chunk);
     slot->chunk = NULL;
     slot_release(slot);
 }
 
-static void ladder_begin(struct spill_slot *slot)
+/* Nobody but the owner writes these pages, so none is overlapped for good. */
+static void slot_judge(struct spill_slot *slot)
 {
-    struct spill *s = slot->spill;
-    uint32_t page_no = slot->at.first_page + slot->index;
-    uint8_t *bytes = slot->buffer + (size_t)slot->index * PAGE_BYTES;
-    s->judging = slot;
-    if (slot->req.result) /* the request as a whole says nothing about its pages */
-        page_read_start(s->reader, slot->at.file, page_no, bytes, s->read_stream);
-    else
-        page_read_continue(s->reader, slot->at.file, page_no, bytes, s->read_stream,
-                           slot->serial + slot->index, slot->before[slot->index], 0);
-}
-
-/* False: a page went into the ladder. */
-static bool slot_judge(struct spill_slot *slot)
-{
-    struct spill *s = slot->spill;
-    for (; slot->index < slot->at.pages; slot->index++) {
-        enum page_judgement judged = PAGE_JUDGED_RIGHT;
-        if (run_stopping(s->actor->run)) /* badly broken storage: a fault on every page */
-            break;
-        if (!slot->req.result)
-            judged = page_judge(s->reader, slot->at.file, slot->at.first_page + slot->index,
-                                slot->buffer + (size_t)slot->index * PAGE_BYTES,
-                                slot->before[slot->index]);
-        if (slot->req.result || judged == PAGE_JUDGED_WRONG) {
-            ladder_begin(slot);
-            return false;
-        }
-    }
-    slot_read_over(slot);
-    return true;
-}
-
-/* False: the ladder waits. */
-static bool ladder_step(struct spill *s)
-{
-    struct spill_slot *slot = s->judging;
-    enum page_read_result result = page_read_step(s->reader);
-    if (result == PAGE_READ_WAIT)
-        return false;
-    slot->unreadable |= result == PAGE_READ_WRONG;
-    slot->index++;
-    s->judging = NULL;
-    return slot_judge(slot);
+    enum page_read_result result;
+    do
+        result = page_batch_step(&slot->batch);
+    while (result != PAGE_READ_WAIT && result != PAGE_READ_OVER);
+    if (result == PAGE_READ_OVER)
+        slot_read_over(slot);
 }
 
 static void judge_all(struct spill *s)
 {
-    if (s->judging && !ladder_step(s))
-        return;
-    for (unsigned i = 0; i < s->slot_count; i++) {
-        struct spill_slot *slot = &s->slots[i];
-        if (slot->chunk && !slot->in_flight && !slot_judge(slot))
-            return;
-    }
+    if (s->reader->batch)
+        slot_judge(s->reader->batch->context);
+    for (unsigned i = 0; i < s->slot_count && !s->reader->batch; i++)
+        if (s->slots[i].chunk)
+            slot_judge(&s->slots[i]);
 }
 
 /* ---- for the owner ---- */

@@ -21,7 +21,7 @@
 #ifndef SIM_TEMPDB_SPILL_H
 #define SIM_TEMPDB_SPILL_H
 
-#include "sim/page_read.h"
+#include "sim/page_batch.h"
 #include "sim/tempdb_change.h"
 #include "sim/writeback.h"
 
@@ -41,15 +41,11 @@ struct spill_list {
 /* One request and its buffer. */
 struct spill_slot {
     struct spill *spill;
-    bool in_flight;
-    bool unreadable; /* a page of a request that failed as a whole failed alone, too */
-    unsigned index;  /* page being judged */
-    uint64_t serial;
     struct tempdb_stretch at;
     struct spill_chunk *chunk; /* being read; NULL: being written */
     uint8_t *buffer;
     struct gather gather;
-    struct io_req req;
+    struct page_batch batch;
     struct iovec iov[GATHER_PAGES_MAX];
     struct ledger_view before[GATHER_PAGES_MAX];
     struct spill_slot *next; /* of the free ones, or of those that are read */
@@ -69,9 +65,7 @@ struct spill {
     struct spill_chunk *current; /* the one that is being deallocated */
     bool changing;
     struct tempdb_change change;
-    struct spill_slot *judging; /* its page is in the ladder */
     enum stream read_stream, write_stream;
-    uint64_t serial_base;
     uint64_t read_pages; /* judged since the owner set it to 0 */
     bool full;           /* tempdb had no extent for an append */
     int failed;

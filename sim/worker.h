@@ -73,6 +73,7 @@ struct worker {
     struct task **timers;                 /* heap by (timer_ns, timer_serial) */
     size_t timer_count, timer_capacity;
     uint64_t timer_serial;
+    uint64_t read_serial;        /* of the poison of its tasks' reads */
     const struct cpu_list *cpus; /* of its thread, set before worker_start; NULL = any */
     _Atomic bool stop;
     pthread_t thread;
