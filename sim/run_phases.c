@@ -253,7 +253,8 @@ static void files_check(struct run *run)
 }
 
 /* A stop that was asked for leaves nothing in the log alone, as SHUTDOWN does: the files can be
- * taken over (reuse.h). */
+ * taken over (reuse.h).  Its I/O counts as a last checkpoint's; the phase of that name was not
+ * reached, or was over. */
 static bool is_shut_down(struct run *run)
 {
     if (run->audited)
@@ -261,7 +262,8 @@ static bool is_shut_down(struct run *run)
     bool filled = ledger_header_of(run->ledger)->phase == LEDGER_PHASE_RUNNING;
     if (!filled || run->stuck || atomic_load(&run->stop) == RUN_STOP_ERROR)
         return false;
-    return final_checkpoint(run) == 0 && atomic_load(&run->pool.dirty_count) == 0;
+    __atomic_store_n(&run->phase, PHASE_final_checkpoint, __ATOMIC_RELAXED);
+    return checkpoint_all(run) == 0 && atomic_load(&run->pool.dirty_count) == 0;
 }
 
 static int cycle(struct run *run)
