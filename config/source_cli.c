@@ -223,6 +223,22 @@ static const struct cli_row cli_rows[] = {
      FIELD(reuse_dir),
      .help = "Take over the files that the run with this result folder left, instead of creating "
              "and filling them again. They are verified first."},
+    {.name = "on-finding",
+     .argument = "COMMAND",
+     .kind = CLI_TEXT,
+     FIELD(on_finding),
+     .help = "Start this shell command at the first wrong or failed read of each class, before "
+             "the page is read again, e.g. to freeze a trace of the array. What is known stands "
+             "in its environment as PAGESTORM_*."},
+    {.name = "on-stall",
+     .argument = "COMMAND",
+     .kind = CLI_TEXT,
+     FIELD(on_stall),
+     .help = "The same while a request is outstanding for 15 s (SQL Server: 833)."},
+    {.name = "on-every",
+     .kind = CLI_FLAG,
+     FIELD(on_every),
+     .help = "--on-finding and --on-stall for each event, not only the first of a class."},
     {.name = "beside-others",
      .kind = CLI_FLAG,
      FIELD(beside_others),

@@ -26,6 +26,8 @@ struct run_options {
     char *out_dir;     /* NULL: the default of `run` */
     char *label;
     char *preset;
+    char *on_finding, *on_stall; /* commands for the shell; NULL: none */
+    bool on_every;
     char *reuse_dir;       /* result folder of the run whose files are taken over */
     struct text_list dirs; /* --dir: data, log, tempdb and backup */
     struct text_list data_dirs;

@@ -306,6 +306,9 @@ static int start_run(struct session *s)
         .context = s,
         .signal = &signals.seen,
         .reuse = s->reuse.ledger ? &s->reuse : NULL,
+        .on_finding = s->setup.options.on_finding,
+        .on_stall = s->setup.options.on_stall,
+        .on_every = s->setup.options.on_every,
     };
     if (run_create(&s->run, &config) == 0)
         return 0;

@@ -15,6 +15,7 @@
 
 #include "sim/error_dump.h"
 #include "sim/evidence.h"
+#include "sim/finding_hook.h"
 #include "verify/ledger.h"
 
 int findings_init(struct findings *findings, struct clock *clock, struct ledger *ledger,
@@ -168,17 +169,24 @@ static void write_dump(struct findings *findings, struct finding *event,
     add_failure(event, "error dump", error);
 }
 
-/* A look opens the file: where requests hang that may hang, too. */
-static bool may_look(const struct findings *findings, const struct finding *event)
+static bool hangs(const struct finding *event)
 {
-    return findings->sysfs && event->file[0] == '/' && event->verdict != VERDICT_stalled_io &&
-           event->verdict != VERDICT_stuck_io && event->verdict != VERDICT_device_gone;
+    return event->verdict == VERDICT_stalled_io || event->verdict == VERDICT_stuck_io ||
+           event->verdict == VERDICT_device_gone;
 }
 
+/* A look opens the file: where requests hang that may hang, too, and the map has to do. */
 static void find_device(const struct findings *findings, struct finding *event,
                         struct disk_place *place)
 {
-    disk_place_look(place, findings->sysfs, event->file, event->offset, event->size_bytes);
+    *place = (struct disk_place){.why_not = "not looked for"};
+    if (!findings->sysfs || event->file[0] != '/')
+        return;
+    if (!hangs(event))
+        disk_place_look(place, findings->sysfs, event->file, event->offset, event->size_bytes);
+    else if (findings->map)
+        disk_map_place(findings->map, findings->sysfs, event->file_uid, event->offset,
+                       event->size_bytes, place);
     const struct disk_step *disk = disk_place_bottom(place);
     if (!disk)
         return;
@@ -187,24 +195,25 @@ static void find_device(const struct findings *findings, struct finding *event,
     event->device_sector_bytes = disk->sector_bytes;
 }
 
-static void write_evidence(struct findings *findings, struct finding *event, struct finding *entry,
-                           const struct finding_images *images)
+static void write_evidence(struct findings *findings, struct finding *event,
+                           const struct disk_place *place, const struct finding_images *images)
 {
-    struct disk_place place;
     struct evidence_sources sources = {.directory = findings->evidence_dir,
                                        .ledger = findings->ledger,
                                        .clock = findings->clock,
+                                       .place = place,
                                        .histories = findings->histories};
-    if (may_look(findings, event)) {
-        find_device(findings, event, &place);
-        sources.place = &place;
-    }
     int error = evidence_write(&sources, event, images);
     if (error) {
         event->evidence[0] = '\0';
         add_failure(event, "evidence", error);
     }
     write_dump(findings, event, images);
+}
+
+/* What became known after the event had its number. */
+static void complete(struct findings *findings, const struct finding *event, struct finding *entry)
+{
     pthread_mutex_lock(&findings->lock);
     memcpy(entry->evidence, event->evidence, sizeof entry->evidence);
     memcpy(entry->dump, event->dump, sizeof entry->dump);
@@ -213,6 +222,65 @@ static void write_evidence(struct findings *findings, struct finding *event, str
     entry->device_offset = event->device_offset;
     entry->device_sector_bytes = event->device_sector_bytes;
     pthread_mutex_unlock(&findings->lock);
+}
+
+static void document(struct findings *findings, struct finding *event, struct finding *entry,
+                     bool evidence, const struct finding_images *images)
+{
+    struct disk_place place;
+    find_device(findings, event, &place);
+    if (evidence)
+        write_evidence(findings, event, &place, images);
+    complete(findings, event, entry);
+}
+
+/* ---- the user's commands ---- */
+
+static struct hook_event hook_event_of(const struct finding *event, uint64_t seen_ns)
+{
+    struct hook_event told = {
+        .verdict = event->verdict,
+        .stall = event->verdict == VERDICT_stalled_io,
+        .file_uid = event->file_uid,
+        .has_page = event->has_page,
+        .page_no = event->page_no,
+        .offset = event->offset,
+        .size_bytes = event->size_bytes,
+        .seen_ns = seen_ns,
+        .age_ns = event->age_ns,
+    };
+    memcpy(told.file, event->file, sizeof told.file);
+    memcpy(told.detail, event->detail, sizeof told.detail);
+    return told;
+}
+
+static bool is_for_a_command(const struct finding *event)
+{
+    enum severity severity = severity_of(event->verdict);
+    return severity == SEVERITY_INTEGRITY || severity == SEVERITY_IO_ERROR ||
+           event->verdict == VERDICT_stalled_io;
+}
+
+static void tell_command(struct findings *findings, const struct finding *event)
+{
+    if (!findings->hook || !is_for_a_command(event))
+        return;
+    const struct hook_event told = hook_event_of(event, event->found_ns);
+    (void)hook_post(findings->hook, &told);
+}
+
+unsigned finding_sight(struct findings *findings, const struct finding *finding)
+{
+    if (!findings->hook)
+        return 0;
+    struct hook_event told = hook_event_of(finding, clock_realtime_ns(findings->clock));
+    told.first_sight = true;
+    return hook_post(findings->hook, &told);
+}
+
+bool finding_sight_told(const struct findings *findings, unsigned number)
+{
+    return !findings->hook || hook_begun(findings->hook, number);
 }
 
 static bool stops_the_run(const struct findings *findings, const struct finding *finding)
@@ -241,8 +309,9 @@ unsigned finding_report_at(struct findings *findings, const struct finding *find
     pthread_mutex_unlock(&findings->lock);
     if (folded)
         return 0;
-    if (evidence)
-        write_evidence(findings, &event, entry, images);
+    tell_command(findings, &event);
+    if (entry)
+        document(findings, &event, entry, evidence, images);
     if (entry && findings->announce)
         findings->announce(findings->context, &event);
     if (findings->stop && stops_the_run(findings, &event))

@@ -69,7 +69,8 @@ struct finding {
     char evidence[FINDING_EVIDENCE_MAX]; /* file name under evidence/, "" if none */
     char dump[FINDING_DUMP_MAX];         /* file name of the error dump, "" if none */
     bool amended;                        /* dropped: joined into another event */
-    uint64_t times; /* events of this kind that this one stands for; at least 1 */
+    uint64_t times;  /* events of this kind that this one stands for; at least 1 */
+    uint64_t age_ns; /* of a request that hangs: outstanding for; else 0 */
 };
 
 /* Images for the evidence file; each may be NULL. */
@@ -81,15 +82,19 @@ struct finding_images {
     size_t size_bytes;
 };
 
+struct hook;
+struct disk_map;
 struct io_histories;
 
 struct findings {
     pthread_mutex_t lock;
     struct clock *clock;
     struct ledger *ledger;
-    const char *evidence_dir; /* NULL: no files */
-    const char *dump_dir;     /* of SqlSimErrorDumpNNNNN.txt; NULL: none */
-    const char *sysfs;        /* to find devices; NULL: nobody looks (a modelled device) */
+    const char *evidence_dir;   /* NULL: no files */
+    const char *dump_dir;       /* of SqlSimErrorDumpNNNNN.txt; NULL: none */
+    const char *sysfs;          /* to find devices; NULL: nobody looks (a modelled device) */
+    const struct disk_map *map; /* of requests that hang; NULL: they are not placed */
+    struct hook *hook;          /* commands to start (finding_hook.h); NULL: none */
     const struct io_histories *histories; /* the last requests; NULL: not kept */
     bool stop_on_error;
     void (*stop)(void *context, const struct finding *finding);     /* StopOnError */
@@ -112,6 +117,11 @@ void findings_free(struct findings *findings);
     finding_report_at(findings, finding, images, EVENT_HERE)
 unsigned finding_report_at(struct findings *findings, const struct finding *finding,
                            const struct finding_images *images, struct event_place place);
+/* A read was wrong or failed, and nothing was read again yet: the user's command, if there is one
+ * for it, is started at once.  Returns a number while it is, else 0; it was started, or nobody
+ * waits for it any more, when finding_sight_told() says so. */
+unsigned finding_sight(struct findings *findings, const struct finding *finding);
+bool finding_sight_told(const struct findings *findings, unsigned number);
 /* More became known: give the event with this number another sentence of fact. */
 void finding_detail(struct findings *findings, unsigned number, const char *detail);
 /* Number of events of a severity (amended ones not counted). */

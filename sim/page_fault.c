@@ -21,7 +21,7 @@ bool page_fault_is_final(const struct page_reader *reader)
     return reader->first_error == -ENODATA && file_is_short(reader->file, &now_bytes);
 }
 
-static enum verdict error_verdict(struct page_reader *reader, bool healed)
+static enum verdict error_verdict(const struct page_reader *reader, bool healed)
 {
     if (healed)
         return VERDICT_read_retry;
@@ -44,7 +44,7 @@ static bool truncation(struct page_reader *reader, struct finding *finding)
     return true;
 }
 
-static void describe(struct page_reader *reader, struct finding *finding)
+static void describe(const struct page_reader *reader, struct finding *finding)
 {
     if (reader->first_error) {
         finding->error = -reader->first_error;
@@ -89,9 +89,9 @@ static enum verdict verdict_of(const struct page_reader *reader, bool healed)
     return strspn(why->sectors, "nz") == PAGE_SECTORS ? VERDICT_torn_page : verdict;
 }
 
-void page_fault_report(struct page_reader *reader, bool healed)
+static struct finding finding_of(const struct page_reader *reader, bool healed)
 {
-    struct data_file *file = reader->file;
+    const struct data_file *file = reader->file;
     struct finding finding = {
         .file_uid = file->file.mark.file_uid,
         .has_page = true,
@@ -108,6 +108,24 @@ void page_fault_report(struct page_reader *reader, bool healed)
     snprintf(finding.file, sizeof finding.file, "%s", file->file.path);
     snprintf(finding.actor, sizeof finding.actor, "%s", reader->actor);
     describe(reader, &finding);
+    return finding;
+}
+
+unsigned page_fault_sighted(struct page_reader *reader)
+{
+    struct findings *findings = &reader->run->findings;
+    if (!findings->hook || reader->first_before.state == LEDGER_QUARANTINED)
+        return 0;
+    struct finding finding = finding_of(reader, false);
+    finding.verdict =
+        reader->first_error ? error_verdict(reader, false) : verdict_of(reader, false);
+    return finding_sight(findings, &finding);
+}
+
+void page_fault_report(struct page_reader *reader, bool healed)
+{
+    struct data_file *file = reader->file;
+    struct finding finding = finding_of(reader, healed);
     if (truncation(reader, &finding)) {
         ledger_quarantine(reader->run->ledger, finding.file_uid, reader->page_no);
         if (atomic_exchange(&file->truncated, true))

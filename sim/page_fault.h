@@ -8,6 +8,9 @@
 
 #include "sim/page_read.h"
 
+/* The first read was wrong or failed, nothing was read again: for the user's command.  A number for
+ * finding_sight_told(), or 0. */
+unsigned page_fault_sighted(struct page_reader *reader);
 /* The ladder ended: healed by a re-read, or not. */
 void page_fault_report(struct page_reader *reader, bool healed);
 /* A read of several pages failed with error, each page alone could be read: SQL Server's 825. */

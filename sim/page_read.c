@@ -173,6 +173,7 @@ static void reader_begin(struct page_reader *reader, struct data_file *file, uin
     reader->attempt = reader->agreed = 0;
     reader->first_error = 0;
     reader->resume_ns = 0;
+    reader->sight = 0;
     reader->in_flight = false;
 }
 
@@ -184,6 +185,31 @@ void page_read_start(struct page_reader *reader, struct data_file *file, uint32_
 }
 
 /* ---- the ladder ---- */
+
+/* True: the page is read again only when the user's command is started. */
+static bool is_held(struct page_reader *reader)
+{
+    if (!reader->sight)
+        return false;
+    uint64_t now = clock_now_ns(reader->run->clock);
+    if (now >= reader->sight_until_ns ||
+        finding_sight_told(&reader->run->findings, reader->sight)) {
+        reader->sight = 0;
+        return false;
+    }
+    reader->resume_ns = now + SIGHT_LOOK_NS;
+    task_sleep_until(reader->task, reader->resume_ns);
+    return true;
+}
+
+/* Under a virtual clock no command's start can be waited for. */
+static void sighted(struct page_reader *reader)
+{
+    reader->sight = page_fault_sighted(reader);
+    if (reader->run->clock->is_virtual)
+        reader->sight = 0;
+    reader->sight_until_ns = clock_now_ns(reader->run->clock) + SIGHT_HOLD_NS;
+}
 
 static void first_failure(struct page_reader *reader, const uint8_t *image, int error)
 {
@@ -206,9 +232,11 @@ void page_read_continue(struct page_reader *reader, struct data_file *file, uint
     reader->serial = serial;
     reader->before = before;
     first_failure(reader, image, error);
+    sighted(reader);
     reader->attempt = 1;
     relaxed_add(&reader->task->worker->stats.counters.read_retries, 1);
-    read_submit(reader);
+    if (!is_held(reader))
+        read_submit(reader);
 }
 
 /* Where many pages are wrong, waiting for each would take the night. */
@@ -235,7 +263,8 @@ static bool reread(struct page_reader *reader)
         task_sleep_until(reader->task, reader->resume_ns);
         return true;
     }
-    read_submit(reader);
+    if (!is_held(reader))
+        read_submit(reader);
     return true;
 }
 
@@ -271,10 +300,12 @@ static enum page_read_result settle(struct page_reader *reader)
         return overlapped(reader);
     if (judged == PAGE_JUDGED_RIGHT)
         return reader->attempt ? healed(reader) : PAGE_READ_RIGHT;
-    if (reader->attempt == 0)
+    if (reader->attempt == 0) {
         first_failure(reader, image, error);
-    else if (!error && memcmp(image, reader->first_image, PAGE_BYTES) == 0)
+        sighted(reader);
+    } else if (!error && memcmp(image, reader->first_image, PAGE_BYTES) == 0) {
         reader->agreed++;
+    }
     if (!error && reader->first_error) { /* it can be read again, and now it is wrong */
         first_failure(reader, image, 0);
         reader->agreed = 0;
@@ -297,7 +328,8 @@ enum page_read_result page_read_step(struct page_reader *reader)
             return PAGE_READ_WAIT;
         }
         reader->resume_ns = 0;
-        read_submit(reader);
+        if (!is_held(reader))
+            read_submit(reader);
         return PAGE_READ_WAIT;
     }
     return settle(reader);

@@ -18,6 +18,10 @@
 
 #define REREADS_AT_ONCE 4  /* SQL Server */
 #define REREADS_MAX     15 /* SQLIOSim */
+/* The first re-read waits that long at most until the user's command is started, so that a trace
+ * that it freezes ends with the first wrong read.  Starting takes 1 to 2 ms. */
+#define SIGHT_HOLD_NS 100000000ull
+#define SIGHT_LOOK_NS 500000ull
 
 enum page_read_result {
     PAGE_READ_WAIT, /* the task parks */
@@ -53,7 +57,9 @@ struct page_reader {
     struct explanation first_why;
     int first_error;
     uint64_t resume_ns; /* pause ends */
-    uint8_t *memory;    /* READER_PAGES pages */
+    unsigned sight;     /* a command is being started for the first failure (finding_sight) */
+    uint64_t sight_until_ns;
+    uint8_t *memory; /* READER_PAGES pages */
     uint8_t *first_image, *spare, *expected, *system_acked, *system_issued;
 };
 

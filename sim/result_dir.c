@@ -16,6 +16,7 @@
 #include "sim/error_dump.h"
 #include "sim/error_log.h"
 #include "sim/evidence.h"
+#include "sim/finding_hook.h"
 #include "sim/series.h"
 
 #define DIR_MODE           0755
@@ -90,7 +91,7 @@ static bool is_result_name(const char *name)
 {
     if (strcmp(name, LEDGER_FILE_NAME) == 0 || strcmp(name, SERIES_FILE_NAME) == 0 ||
         strcmp(name, ERROR_LOG_NAME) == 0 || strcmp(name, ERROR_LOG_STYLESHEET) == 0 ||
-        error_dump_is_name(name))
+        strcmp(name, HOOK_LOG_NAME) == 0 || error_dump_is_name(name))
         return true;
     for (size_t i = 0; i < report_writers_count; i++) {
         const char *file = report_writers[i]->file_name;

@@ -27,6 +27,7 @@
 #include "config/profile.h"
 #include "patterns/pattern.h"
 #include "sim/database.h"
+#include "sim/disk_map.h"
 #include "sim/drive_level.h"
 #include "sim/event.h"
 #include "sim/findings.h"
@@ -67,7 +68,9 @@ struct run_config {
     void *context;
     const _Atomic int *signal; /* set by a signal handler, or NULL */
     const struct reuse *reuse; /* the run whose files are taken over, or NULL: they are created */
-    bool leave_like_killed;    /* tests: stop dead after the main part, as a kill would */
+    const char *on_finding, *on_stall; /* the user's commands (finding_hook.h), or NULL */
+    bool on_every;                     /* for each event, not only the first of a class */
+    bool leave_like_killed;            /* tests: stop dead after the main part, as a kill would */
 };
 
 struct backup_media;
@@ -110,6 +113,7 @@ struct run {
     unsigned backup_files_made;   /* of the plan's backups, in order */
     char *evidence_dir;
     struct ledger *ledger;
+    struct disk_map disk_map; /* of the files; empty under a virtual clock */
     struct findings findings;
     enum phase phase;
     struct run_phase_time phases[PHASE_COUNT];

@@ -18,6 +18,7 @@
 #include "sim/exonerate.h"
 #include "sim/exit_code.h"
 #include "sim/foreign.h"
+#include "sim/finding_hook.h"
 #include "sim/run_echo.h"
 #include "sim/run_actor_rows.h"
 #include "sim/run_actors.h"
@@ -667,6 +668,32 @@ static void stop_on_finding(void *context, const struct finding *finding)
     run_stop(context, RUN_STOP_ERROR);
 }
 
+/* A model has no disk. */
+static int disk_map_make(struct run *run)
+{
+    int error = 0;
+    for (unsigned i = 0; i < run->file_count && !error && !run->config.virtual_clock; i++)
+        error = disk_map_add(&run->disk_map, run->files[i]->file.mark.file_uid,
+                             run->files[i]->file.path);
+    for (unsigned i = 0; i < run->database_count && !run->config.virtual_clock; i++)
+        for (unsigned j = 0; j < run->databases[i].log_count && !error; j++)
+            error = disk_map_add(&run->disk_map, run->databases[i].logs[j].mark.file_uid,
+                                 run->databases[i].logs[j].path);
+    return error;
+}
+
+static int hook_make(struct run *run)
+{
+    struct hook_config config = {.on_finding = run->config.on_finding,
+                                 .on_stall = run->config.on_stall,
+                                 .every = run->config.on_every,
+                                 .result_dir = run->config.out_dir,
+                                 .sysfs = run->findings.sysfs,
+                                 .map = run->findings.map};
+    memcpy(config.run_id, run->run_id, sizeof config.run_id);
+    return hook_begin(&run->findings.hook, &config);
+}
+
 static int findings_make(struct run *run)
 {
     char *directory;
@@ -682,7 +709,10 @@ static int findings_make(struct run *run)
     run->findings.announce = run_announce_finding;
     run->findings.consider = exonerate;
     run->findings.context = run;
-    return error;
+    if (!error)
+        error = disk_map_make(run);
+    run->findings.map = &run->disk_map;
+    return error ? error : hook_make(run);
 }
 
 static void durability_tell(const struct run *run)
@@ -811,6 +841,8 @@ static bool is_held_by_the_system(const struct run *run)
 
 void run_destroy(struct run *run)
 {
+    hook_end(run->findings.hook);
+    run->findings.hook = NULL;
     if (run->stuck && is_held_by_the_system(run))
         return;
     run_actors_drop(run);
@@ -844,6 +876,7 @@ void run_destroy(struct run *run)
     files_remove(run);
     pool_destroy(&run->pool);
     findings_free(&run->findings);
+    disk_map_free(&run->disk_map);
     ledger_close(run->ledger, !run->config.leave_like_killed && !run->stuck);
     free(run->databases);
     free(run->files);

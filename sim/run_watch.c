@@ -49,6 +49,7 @@ static struct finding finding_of(enum verdict verdict, const struct file *file,
                               .file_uid = stall->file_uid,
                               .offset = stall->offset,
                               .size_bytes = stall->size_bytes,
+                              .age_ns = stall->age_ns,
                               .actor = WATCHER};
     snprintf(finding.file, sizeof finding.file, "%s", file->path);
     return finding;

@@ -233,6 +233,9 @@ void sim_create(struct sim *sim)
         .context = sim->options.context,
         .signal = sim->options.signal,
         .leave_like_killed = sim->options.leave_like_killed,
+        .on_finding = sim->options.on_finding,
+        .on_stall = sim->options.on_stall,
+        .on_every = sim->options.on_every,
     };
     sim->run = calloc(1, sizeof *sim->run);
     assert(sim->run);

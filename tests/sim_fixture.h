@@ -32,6 +32,8 @@ struct sim_options {
     const struct io_engine_ops *engine;         /* that one; NULL = sync */
     bool with_faults;                           /* the fault layer over the engine */
     bool leave_like_killed;
+    const char *on_finding, *on_stall; /* the user's commands, or NULL */
+    bool on_every;
     bool backup_files; /* BackupUser writes into the folder of the run */
     void (*event)(void *context, const struct event *event); /* of struct run_config, or NULL */
     void *context;

@@ -90,6 +90,54 @@ static void a_request_of_20_s_is_told_once_with_its_place_and_final_age(void **s
     sim_end(&sim);
 }
 
+/* "NAME=" in the text; its value up to the end of the line, in out. */
+static void value_of(const char *text, const char *name, char *out, size_t size_bytes)
+{
+    char key[64];
+    snprintf(key, sizeof key, "\nPAGESTORM_%s=", name);
+    const char *at = strstr(text, key);
+    out[0] = '\0';
+    if (at)
+        snprintf(out, size_bytes, "%.*s", (int)strcspn(at + strlen(key), "\n"), at + strlen(key));
+}
+
+/* One of two stalls: the command is told of it after 15 s, before its end after 20 s. */
+static void a_stall_starts_the_command_while_the_request_is_out(void **state)
+{
+    (void)state;
+    struct sim sim;
+    char path[SIM_PATH_MAX + 16], text[8192] = "\n", value[256];
+    sim_small(&sim, 60);
+    sim.options.on_stall = "env >>\"$PAGESTORM_RESULT_DIR/stall.env\"";
+    hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40, .count = 2},
+              20 * (int64_t)NS_PER_S);
+    sim_run(&sim);
+    uint64_t first = sim.faults->truth[0].offset, second = sim.faults->truth[1].offset;
+    assert_int_equal(sim.faults->truth_count, 2);
+    assert_int_equal(sim.run->findings.by_verdict[VERDICT_stalled_io], 2);
+    sim_close(&sim); /* and the command has ended */
+    snprintf(path, sizeof path, "%s/stall.env", sim.out);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    text[1 + fread(text + 1, 1, sizeof text - 2, file)] = '\0';
+    fclose(file);
+    value_of(text, "EVENT", value, sizeof value);
+    assert_string_equal(value, "stall");
+    value_of(text, "CLASS", value, sizeof value);
+    assert_string_equal(value, "stalled_io");
+    value_of(text, "SQL_ERROR", value, sizeof value);
+    assert_string_equal(value, "833");
+    value_of(text, "OFFSET", value, sizeof value);
+    uint64_t offset = strtoull(value, NULL, 10);
+    assert_true(offset == first || offset == second); /* one look met both */
+    value_of(text, "AGE_MS", value, sizeof value);
+    assert_in_range(strtoull(value, NULL, 10), 15000, 19999);
+    value_of(text, "DETAIL", value, sizeof value);
+    assert_non_null(strstr(value, "has been outstanding for"));
+    assert_null(strstr(strstr(text, "PAGESTORM_EVENT=") + 1, "PAGESTORM_EVENT=")); /* once */
+    sim_end(&sim);
+}
+
 static void a_request_of_14_s_is_not_told(void **state)
 {
     (void)state;
@@ -260,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_of_20_s_is_told_once_with_its_place_and_final_age),
+        cmocka_unit_test(a_stall_starts_the_command_while_the_request_is_out),
         cmocka_unit_test(a_request_of_14_s_is_not_told),
         cmocka_unit_test(each_of_several_stalls_is_one_finding),
         cmocka_unit_test(the_time_in_which_the_machine_stood_still_does_not_count),
