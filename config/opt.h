@@ -75,7 +75,10 @@ struct opt_section {
     size_t size_bytes; /* of the struct */
     const char *help;  /* one sentence: who uses these */
     bool later;        /* whole section without effect yet */
-    bool run_wide;     /* its settings cannot change from phase to phase, but for OPT_PHASE rows */
+    /* What each of its actors comes to do once, for [PhaseN] Until: "a full backup of each
+     * database"; NULL: they have no end.  With it there is a row UserCount. */
+    const char *through;
+    bool run_wide; /* its settings cannot change from phase to phase, but for OPT_PHASE rows */
     /* Cross-field rule of this section (Min above Max ...), or NULL.  Returns 0 or -EINVAL with the
      * text set; names the keys. */
     int (*check)(const void *settings, char text[OPT_TEXT_MAX]);

@@ -109,7 +109,9 @@ struct file_settings {
 /* [PhaseN]: a part of the main part with settings of its own. */
 struct phase_settings {
     char *name;
-    int64_t duration_ns; /* the warm-up included */
+    int64_t duration_ns;     /* the warm-up included; with until: at most */
+    char *until;             /* names of users, or NULL (profile_phase_awaits) */
+    int64_t duration_min_ns; /* with until */
     bool rated;
     int64_t warm_up_ns;
     int64_t load;    /* thousandths of a percent of all rates */
@@ -190,8 +192,14 @@ int64_t phase_databases(const struct phase_settings *settings);
 /* The run's settings (before finish: as they stand) with those of the phase on top, which alone are
  * "set". */
 const struct profile *profile_phase_profile(const struct profile *profile, size_t index);
-/* Before finish: make the durations add up to this, in their present proportions. */
+/* Before finish: make the durations add up to this, in their present proportions; those of phases
+ * with Until are the most that they take. */
 void profile_phases_scale(struct profile *profile, int64_t total_ns);
+/* Does the phase end when the users of that section are through?  (its key Until) */
+bool profile_phase_awaits(const struct profile *profile, size_t index, const char *section);
+/* ", until BackupUser is done"; "" without Until. */
+#define PHASE_UNTIL_TEXT_MAX 160
+void phase_until_text(const struct phase_settings *settings, char out[PHASE_UNTIL_TEXT_MAX]);
 /* How often the phase runs in a cycle: once, or for each database that has data files. */
 size_t profile_phase_times(const struct profile *profile, size_t index);
 /* All sections but [FileN] and [PhaseN] in order of dump: [CONFIG], patterns, later ones,

@@ -33,7 +33,22 @@ static const struct opt phase_opts[] = {
      .max = "31536000",
      .unit = "s",
      FIELD(duration_ns),
-     .help = "Its length, the warm-up included; must be given."},
+     .help = "Its length, the warm-up included; must be given. With Until its greatest length."},
+    {.name = "Until",
+     .type = OPT_STRING,
+     .def = "",
+     FIELD(until),
+     .help = "Names of users, as in BackupUser,DbccUser: the phase ends when each of them is "
+             "through with what it came to do. BackupUser: a full backup of each database; "
+             "DbccUser: CHECKDB of each database."},
+    {.name = "DurationMin",
+     .type = OPT_SECONDS,
+     .def = "0",
+     .min = "0",
+     .max = "31536000",
+     .unit = "s",
+     FIELD(duration_min_ns),
+     .help = "With Until: it goes on for so long even when all are through before."},
     {.name = "Rated",
      .type = OPT_BOOL,
      .def = "FALSE",
@@ -89,6 +104,8 @@ static int check_phase(const void *settings, char text[OPT_TEXT_MAX])
         snprintf(text, OPT_TEXT_MAX,
                  "WarmUp takes all of Duration: nothing is left to be judged; make Duration longer "
                  "or WarmUp shorter");
+    } else if (phase->duration_min_ns > phase->duration_ns) {
+        snprintf(text, OPT_TEXT_MAX, "DurationMin is above Duration: make one of them shorter");
     } else if (phase->name != NULL && strlen(phase->name) > PHASE_NAME_MAX) {
         snprintf(text, OPT_TEXT_MAX, "Name is longer than %d characters", PHASE_NAME_MAX);
     } else if (read_databases(phase->databases) == -2) {
@@ -237,6 +254,7 @@ void profile_phases_scale(struct profile *profile, int64_t total_ns)
         double factor = (double)total_ns / (double)now_ns;
         phase->duration_ns = (int64_t)((double)phase->duration_ns * factor);
         if (factor < 1) {
+            phase->duration_min_ns = (int64_t)((double)phase->duration_min_ns * factor);
             phase->warm_up_ns = (int64_t)((double)phase->warm_up_ns * factor);
         }
     }
@@ -328,6 +346,7 @@ static void complete_phase(struct profile *profile, struct phase_state *phase)
                      own->section->name, text);
     }
     phase->own->finished = true;
+    profile_until_check(profile, phase);
     if (sets_share(phase->own)) {
         snprintf(text, sizeof(text), "[Phase%u] ", phase->settings.number);
         profile_shares_check(profile, phase->own, text, phase->settings.where);

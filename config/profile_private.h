@@ -88,6 +88,8 @@ struct phase_state *profile_phase_at(struct profile *profile, unsigned number,
 /* Rules between the Shares of all sections of settings; complaints go to profile. */
 void profile_shares_check(struct profile *profile, const struct profile *settings,
                           const char *heading, struct opt_where where);
+/* The users that a phase waits for: known, with an end, and there. */
+void profile_until_check(struct profile *profile, const struct phase_state *phase);
 void profile_phases_finish(struct profile *profile);
 void profile_phases_free(struct profile *profile);
 /* The same for passes. */

@@ -139,6 +139,7 @@ static const struct opt_section backup_user_section = {
     .count = sizeof(backup_user_opts) / sizeof(backup_user_opts[0]),
     .size_bytes = sizeof(struct backup_user_settings),
     .help = "Users that back the databases up: all pages in allocation order, then the log.",
+    .through = "a full backup of each database",
     .check = check,
 };
 
@@ -212,6 +213,17 @@ static void serve(struct backup_user *user, const struct pattern_view *view, str
         *out = (struct op){.kind = OP_THINK, .think_ns = LOG_BETWEEN_NS};
 }
 
+/* Who is through takes log backups alone, until it is called for the next phase. */
+static void rest(const struct backup_user *user, const struct pattern_view *view, struct op *out)
+{
+    uint64_t left_ns = view->through ? USERS_THROUGH_NS : user->full_ns - view->now_ns;
+    bool logs = user->settings->log_interval_ns && user->full_done;
+    if (logs && left_ns > LOOK_NS)
+        left_ns = LOOK_NS;
+    *out =
+        (struct op){.kind = OP_THINK, .think_ns = (int64_t)left_ns, .until_called = view->through};
+}
+
 static bool has_pages(const struct pattern_view *view)
 {
     for (unsigned i = 0; i < view->file_count; i++)
@@ -233,14 +245,10 @@ static void backup_user_next(void *state, const struct pattern_view *view, struc
         serve(user, view, out);
     } else if (log_due(user, view) && log_goes_first(user, view)) {
         take_log(user, now_ns, out);
-    } else if (now_ns >= user->full_ns) {
+    } else if (now_ns >= user->full_ns && !view->through) {
         take_full(user, now_ns, out);
     } else {
-        uint64_t left_ns = user->full_ns - now_ns;
-        bool logs = user->settings->log_interval_ns && user->full_done;
-        if (logs && left_ns > LOOK_NS)
-            left_ns = LOOK_NS;
-        *out = (struct op){.kind = OP_THINK, .think_ns = (int64_t)left_ns};
+        rest(user, view, out);
     }
 }
 

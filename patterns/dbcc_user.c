@@ -76,6 +76,7 @@ static const struct opt_section dbcc_user_section = {
     .size_bytes = sizeof(struct dbcc_user_settings),
     .help = "DBCC CHECKDB: threads that read a whole database past the pool, deep and in large "
             "reads, and verify every page. SQLIOSim has none.",
+    .through = "CHECKDB of each database",
 };
 
 static int64_t dbcc_user_count(const void *settings, int64_t cpu_count)
@@ -115,6 +116,10 @@ static void dbcc_user_next(void *state, const struct pattern_view *view, struct 
 
     if (!has_pages(view)) {
         *out = (struct op){.kind = OP_THINK, .think_ns = USERS_RETRY_FILES_NS};
+        return;
+    }
+    if (view->through) {
+        *out = (struct op){.kind = OP_THINK, .think_ns = USERS_THROUGH_NS, .until_called = true};
         return;
     }
     if (user->passed && s->interval_ns > 0) {

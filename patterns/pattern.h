@@ -122,6 +122,7 @@ struct pattern_view {
     bool log_held;               /* a checkpoint would give no log space back now */
     bool checkpoint_no_room;     /* the last checkpoint found no log for its records */
     bool serving;                /* its phase is over, and it works for those that have not ended */
+    bool through;                /* its phase waits for it (Until), and has it no more */
     bool log_backup_wanted;      /* only a missing log backup of its databases keeps log */
     uint64_t last_checkpoint_ns; /* end of the last checkpoint */
     uint64_t checkpoint_interval_ns;

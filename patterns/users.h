@@ -21,6 +21,8 @@
                 "no part is held.",                                                                \
     }
 #define USERS_RETRY_FILES_NS 100000000 /* no file has a page yet: look again in 100 ms */
+/* Somebody who is through with its phase rests until it is called; this only has an end. */
+#define USERS_THROUGH_NS ((int64_t)3600 * 1000000000)
 
 /* -1 = two for each CPU, at most 8; 0 = none. */
 static inline int64_t users_count(int64_t setting, int64_t cpu_count)

@@ -50,6 +50,7 @@ void actor_view(struct actor *actor, struct pattern_view *view)
         .checkpoint_asked = checkpoint_is_asked(&database->desk),
         .checkpoint_no_room = atomic_load(&database->desk.no_room),
         .serving = actor->service,
+        .through = atomic_load(&actor->through),
         .log_backup_wanted = actor->backup && backup_log_is_wanted(actor),
         .last_checkpoint_ns = atomic_load(&database->last_checkpoint_ns),
         /* tempdb's is due for the sake of its log alone. */
@@ -70,7 +71,11 @@ static bool nobody_needs(const struct actor *actor)
 
 static enum task_result think_step(struct actor *actor)
 {
-    bool over = clock_now_ns(actor->run->clock) >= actor->think_until_ns;
+    uint64_t now = clock_now_ns(actor->run->clock);
+    uint64_t deadline_ns = actor->service ? UINT64_MAX : actor->run->phase_deadline_ns;
+    if (actor->think_until_ns > deadline_ns) /* it may come nearer */
+        actor->think_until_ns = deadline_ns;
+    bool over = now >= actor->think_until_ns;
     over |= atomic_load(&actor->leaving);
     if (over || nobody_needs(actor)) {
         atomic_store(&actor->sleeping, false);
@@ -88,9 +93,7 @@ static enum task_result called(struct actor *actor)
 
 static enum task_result think_begin(struct actor *actor)
 {
-    uint64_t deadline_ns = actor->service ? UINT64_MAX : actor->run->phase_deadline_ns;
-    uint64_t until_ns = clock_now_ns(actor->run->clock) + (uint64_t)actor->op.think_ns;
-    actor->think_until_ns = until_ns < deadline_ns ? until_ns : deadline_ns;
+    actor->think_until_ns = clock_now_ns(actor->run->clock) + (uint64_t)actor->op.think_ns;
     actor->execute = think_step;
     atomic_store(&actor->sleeping, true);
     enum task_result result = think_step(actor);
@@ -187,6 +190,14 @@ bool actor_is_over(const struct actor *actor)
     if (actor->database && !actor->service) /* a phase's checkpoint: no signal leaves it out */
         return atomic_load(&((struct run *)(uintptr_t)run)->stop) == RUN_STOP_ERROR;
     return run_stopping(run) || clock_now_ns(run->clock) >= run->phase_deadline_ns;
+}
+
+void actor_came_through(struct actor *actor)
+{
+    if (actor->op_until == 0 || actor->op_until != atomic_load(&actor->until))
+        return;
+    if (!atomic_exchange(&actor->through, true))
+        run_came_through(actor->run);
 }
 
 /* ---- open loop ---- */
@@ -302,6 +313,7 @@ static void op_end(struct actor *actor)
 static enum task_result op_next(struct actor *actor)
 {
     struct pattern_view view;
+    actor->op_until = atomic_load(&actor->until);
     actor_view(actor, &view);
     actor->pattern->next(actor->state, &view, &actor->op);
     actor->op.due_ns = 0;
@@ -362,6 +374,8 @@ static void actor_finished(struct task *task)
     if (actor->checkpoint && actor->service)
         checkpoint_desk_serve(&actor->database->desk, NULL);
     share_leave(&actor->share);
+    if (actor->backup && actor->pattern->user_count)
+        backup_left(actor);
     run_task_ended(actor->run, !actor->service);
     atomic_store(&actor->ended, true); /* the last that is done to it here */
 }

@@ -99,8 +99,11 @@ struct actor {
     struct tempdb_work *tempdb;             /* of patterns that use tempdb */
     const struct config_settings *settings; /* of its phase */
     int database_only;      /* index: it sees the files of this database; -1: of all */
-    _Atomic bool leaving;   /* it ends at its next op boundary: the phase has changed */
-    _Atomic bool ended;     /* nobody runs it any more */
+    _Atomic unsigned until; /* number of the phase that waits for it, or 0 */
+    _Atomic bool through;   /* it has what that phase waits for */
+    unsigned op_until;    /* `until` when its op began: what was begun before is not the phase's */
+    _Atomic bool leaving; /* it ends at its next op boundary: the phase has changed */
+    _Atomic bool ended;   /* nobody runs it any more */
     uint64_t ended_seen_ns; /* the coordinator's (run_actors.c) */
     _Atomic bool sleeping;
     uint64_t think_until_ns;
@@ -160,6 +163,9 @@ void actor_gather_send(struct actor *actor, struct gather *gather, enum stream s
 
 /* It ends at its next op boundary: time, the phase or the run is over. */
 bool actor_is_over(const struct actor *actor);
+
+/* It has done what users of its pattern come to do (opt.h: through), in this op. */
+void actor_came_through(struct actor *actor);
 
 /* What patterns see. */
 void actor_view(struct actor *actor, struct pattern_view *view);

@@ -76,6 +76,7 @@ enum task_result backup_fail(struct actor *actor, const char *why, ...)
     va_end(arguments);
     memcpy(b->why, text, sizeof text);
     let_go(b);
+    b->whole = false;
     b->media->failed++;
     relaxed_add(&counters_of(b)->backups_incomplete, 1);
     tell(b, false);
@@ -301,22 +302,48 @@ static enum task_result database_begin(struct actor *actor)
     return forbid_shrink(actor);
 }
 
+static enum task_result all_done(struct actor *actor)
+{
+    if (actor->backup->whole)
+        actor_came_through(actor);
+    return TASK_DONE;
+}
+
 static enum task_result database_next(struct actor *actor)
 {
     struct backup *b = actor->backup;
     b->database_index += b->shares;
-    if (b->database_index >= actor->run->user_database_count || backup_stops(actor))
-        return TASK_DONE;
-    return database_begin(actor);
+    if (b->database_index >= actor->run->user_database_count)
+        return all_done(actor);
+    return backup_stops(actor) ? TASK_DONE : database_begin(actor);
 }
 
 enum task_result backup_begin(struct actor *actor)
 {
     struct backup *b = actor->backup;
     b->database_index = b->share;
+    b->whole = !actor->op.log_only;
     if (b->share >= actor->run->user_database_count)
-        return TASK_DONE;
+        return all_done(actor);
     return database_begin(actor);
+}
+
+/* Else the log that they have not backed up would be held for ever, and fill up (9002). */
+void backup_left(struct actor *actor)
+{
+    struct backup *b = actor->backup;
+    struct run *run = actor->run;
+    bool phase_changed = atomic_load(&actor->leaving);
+    if (!phase_changed || atomic_load(&run->logs_backed_up) || run_stopping(run))
+        return;
+    for (unsigned i = b->share; i < run->user_database_count; i += b->shares) {
+        struct backup_media *media = &run->backups[i];
+        if (atomic_exchange(&media->in_use, true)) /* by another one, which leaves, too */
+            continue;
+        if (media->log_hold.held)
+            wal_hold_move(&run->databases[i].wal, &media->log_hold, UINT64_MAX);
+        atomic_store(&media->in_use, false);
+    }
 }
 
 bool backup_log_is_wanted(const struct actor *actor)

@@ -62,6 +62,7 @@ struct backup {
     struct backup_media *media;
     struct backup_file *to; /* NULL: written nowhere */
     bool log_only;
+    bool whole;     /* so far each database got its full backup in this op */
     bool forbidden; /* shrinks, by us */
     uint64_t ticket;
     struct wal_hold hold;
@@ -105,6 +106,8 @@ int backup_create(struct actor *actor, const struct backup_user_settings *settin
     __attribute__((warn_unused_result));
 void backup_free(struct actor *actor);
 enum task_result backup_begin(struct actor *actor);
+/* The actor has ended: where nobody backs logs up any more, they are not held for that. */
+void backup_left(struct actor *actor);
 /* Has it to go on, when the phase is over, for those that wait for the log? */
 bool backup_serves_on(const struct actor *actor);
 /* Must what it does come to its end? One that serves goes on while the run stops. */

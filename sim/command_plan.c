@@ -25,8 +25,9 @@
 #include "sim/speed_rules.h"
 #include "sim/verdict_rules.h"
 
-#define LIST_COLUMNS 100
-#define LIST_INDENT  11
+#define LIST_COLUMNS  100
+#define LIST_INDENT   11
+#define PART_TEXT_MAX 256 /* how long a phase is, in words */
 
 struct size_text {
     char text[UNITS_TEXT_MAX];
@@ -147,6 +148,21 @@ static void print_rated(const struct run_setup *setup, FILE *out)
     fputc('\n', out);
 }
 
+/* "10 s", or "30 s to 10 min, until BackupUser is done". */
+static void part_length(const struct phase_settings *phase, char *out, size_t size)
+{
+    char least[UNITS_TEXT_MAX], length[UNITS_TEXT_MAX], until[PHASE_UNTIL_TEXT_MAX];
+    units_human_duration(phase->duration_ns, length, sizeof length);
+    units_human_duration(phase->duration_min_ns, least, sizeof least);
+    phase_until_text(phase, until);
+    if (!phase->until)
+        snprintf(out, size, "%s", length);
+    else if (phase->duration_min_ns)
+        snprintf(out, size, "%s to %s%s", least, length, until);
+    else
+        snprintf(out, size, "at most %s%s", length, until);
+}
+
 /* "  phases   morning 20 s (judged), noon 10 s" */
 static void print_parts(const struct run_setup *setup, FILE *out)
 {
@@ -154,8 +170,8 @@ static void print_parts(const struct run_setup *setup, FILE *out)
     size_t count = profile_phase_count(profile);
     for (size_t i = 0; i < count; i++) {
         const struct phase_settings *phase = profile_phase(profile, i);
-        char length[UNITS_TEXT_MAX], number[UNITS_TEXT_MAX];
-        units_human_duration(phase->duration_ns, length, sizeof length);
+        char length[PART_TEXT_MAX], number[UNITS_TEXT_MAX];
+        part_length(phase, length, sizeof length);
         snprintf(number, sizeof number, "Phase%u", phase->number);
         fprintf(out, "%s%s %s%s%s", i == 0 ? "  phases   " : ", ",
                 phase->name ? phase->name : number, length, phase->rated ? " (judged)" : "",
@@ -163,23 +179,35 @@ static void print_parts(const struct run_setup *setup, FILE *out)
     }
     if (count)
         fputc('\n', out);
+    if (count && profile_config(profile)->load && profile_config(profile)->rated_duration_ns == 0)
+        fprintf(out, "           all rates at %s of what is set\n", profile_config(profile)->load);
+}
+
+/* Is the length of the main part the most that it can take? */
+static bool ends_early(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile_phase_count(profile); i++)
+        if (profile_phase(profile, i)->until)
+            return true;
+    return false;
 }
 
 static void print_time(const struct run_setup *setup, FILE *out)
 {
     char length[UNITS_TEXT_MAX];
     int64_t cycles = profile_config(setup->profile)->test_cycles;
+    const char *most = ends_early(setup->profile) ? "at most " : "";
     if (cycles == 1 && setup->plan.test_cycle_ns == 0) {
         fprintf(out, "  time     no main part; every page is read back\n");
         return;
     }
     units_human_duration((int64_t)setup->plan.test_cycle_ns, length, sizeof length);
     if (cycles == 0)
-        fprintf(out, "  time     cycles of %s until interrupted (Ctrl-C)", length);
+        fprintf(out, "  time     cycles of %s%s until interrupted (Ctrl-C)", most, length);
     else if (cycles == 1)
-        fprintf(out, "  time     %s of load", length);
+        fprintf(out, "  time     %s%s of load", most, length);
     else
-        fprintf(out, "  time     %" PRId64 " cycles of %s of load", cycles, length);
+        fprintf(out, "  time     %" PRId64 " cycles of %s%s of load", cycles, most, length);
     fprintf(out, cycles == 1 ? ", then every page is read back\n"
                              : "; in each, every page is read back\n");
 }
@@ -341,10 +369,11 @@ static void print_phase(const struct run_setup *setup, enum phase phase, FILE *o
     uint64_t ns = live_time_ns(&setup->plan, phase, settings, &speed);
     if (ns == 0)
         return;
-    fprintf(out, "  phase    %s: ", phase_text(phase));
+    bool most =
+        phase == PHASE_final_checkpoint || (phase == PHASE_stress && ends_early(setup->profile));
+    fprintf(out, "  phase    %s: %s", phase_text(phase), most ? "at most " : "");
     if (bytes)
-        fprintf(out, "%s%s, about %s\n", phase == PHASE_final_checkpoint ? "at most " : "",
-                size_of(bytes).text, duration_of(ns).text);
+        fprintf(out, "%s, about %s\n", size_of(bytes).text, duration_of(ns).text);
     else
         fprintf(out, "%s\n", duration_of(ns).text);
 }
@@ -359,8 +388,9 @@ static void print_phases(const struct run_setup *setup, FILE *out)
     for (unsigned p = 0; p < PHASE_COUNT; p++)
         print_phase(setup, (enum phase)p, out);
     if (settings->test_cycles)
-        fprintf(out, "  in all   about %s, where the storage moves %.0f MB/s in sequence\n",
-                duration_of(all).text, LIVE_TIME_ASSUMED_BYTES_PER_S / 1e6);
+        fprintf(out, "  in all   %s %s, where the storage moves %.0f MB/s in sequence\n",
+                ends_early(setup->profile) ? "at most about" : "about", duration_of(all).text,
+                LIVE_TIME_ASSUMED_BYTES_PER_S / 1e6);
 }
 
 void command_plan_print(const struct run_setup *setup, const char *engine, FILE *out)

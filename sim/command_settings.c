@@ -138,6 +138,31 @@ static void settle_duration(struct run_setup *setup)
         settings->rated_warm_up_ns = settings->rated_duration_ns;
 }
 
+static bool phases_have_rate(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile_phase_count(profile); i++)
+        if (load_has_rate(profile_phase_profile(profile, i)))
+            return true;
+    return false;
+}
+
+/* Without a rated phase: of all [PhaseN]; steps would be phases of their own. */
+static void check_load_of_phases(struct profile *profile, const struct load_steps *steps,
+                                 const char *load)
+{
+    if (!phases_have_rate(profile))
+        profile_diag(profile, DIAG_WARNING, command_line,
+                     "Load=%.60s has no effect: no user of a phase has a rate, so there is nothing "
+                     "to scale; set RandomUser.RatePerSecond",
+                     load);
+    else if (steps->count > 1 || steps->list[0].max)
+        profile_diag(profile, DIAG_ERROR, command_line,
+                     "Load=%.60s: the [PhaseN] sections are the load, and one percentage scales "
+                     "all of them, as in --load 80%%; give each phase its own Load, or run once "
+                     "for each step",
+                     load);
+}
+
 static void check_load(struct run_setup *setup)
 {
     struct profile *profile = setup->profile;
@@ -146,7 +171,9 @@ static void check_load(struct run_setup *setup)
     char why[OPT_TEXT_MAX];
     if (!settings->load || load_steps_parse(settings->load, &steps, why)) /* said by [CONFIG] */
         return;
-    if (settings->rated_duration_ns == 0)
+    if (settings->rated_duration_ns == 0 && profile_phase_count(profile))
+        check_load_of_phases(profile, &steps, settings->load);
+    else if (settings->rated_duration_ns == 0)
         profile_diag(profile, DIAG_WARNING, command_line,
                      "Load has no effect: there is no rated phase; --rated 60s asks for one");
     else if (!load_has_rate(profile_rated(profile)))

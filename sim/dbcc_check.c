@@ -23,11 +23,12 @@
 
 #include "sim/actor.h"
 
-#define OVERLAP_TRIES   3
-#define SNAPSHOT_TRIES  1000 /* for a write that was under way when the snapshot began */
-#define SNAPSHOT_PAUSE  NS_PER_MS
-#define SUSPECT_REST_NS NS_PER_S /* a full disk is still full a moment later */
-#define BUFFER_ALIGN    4096
+#define OVERLAP_TRIES      3
+#define SNAPSHOT_TRIES     1000 /* for a write that was under way when the snapshot began */
+#define SNAPSHOT_PAUSE     NS_PER_MS
+#define SUSPECT_REST_NS    NS_PER_S /* a full disk is still full a moment later */
+#define BUFFER_ALIGN       4096
+#define CHECKPOINT_LOOK_NS (100 * NS_PER_MS)
 
 static enum task_result join(struct actor *actor);
 static enum task_result open_pass(struct actor *actor);
@@ -211,13 +212,22 @@ static void judge_all(struct dbcc_check *check)
 
 /* ---- a pass ---- */
 
+/* One that comes when the others are through has nothing left to do. */
+static bool came_through(struct actor *actor)
+{
+    if (!dbcc_pass_is_through(actor->dbcc->pass, actor->op_until))
+        return false;
+    actor_came_through(actor);
+    return true;
+}
+
 static enum task_result join(struct actor *actor)
 {
     struct dbcc_check *check = actor->dbcc;
     actor->execute = join;
-    if (is_over(actor))
+    if (is_over(actor) || came_through(actor))
         return TASK_DONE;
-    switch (dbcc_pass_join(check->pass, check->request_pages, &actor->task)) {
+    switch (dbcc_pass_join(check->pass, check->request_pages, actor->op_until, &actor->task)) {
     case DBCC_JOIN_WAIT:
         return TASK_PARK;
     case DBCC_JOIN_OPEN:
@@ -259,7 +269,8 @@ static enum task_result wait_checkpoint(struct actor *actor)
     switch (checkpoint_wait(database, pass->ticket, &actor->task)) {
     case CHECKPOINT_PENDING:
         if (!is_over(actor)) {
-            task_sleep_until(&actor->task, actor->run->phase_deadline_ns);
+            /* nobody tells that the phase is over */
+            task_sleep_until(&actor->task, clock_now_ns(actor->run->clock) + CHECKPOINT_LOOK_NS);
             return TASK_PARK;
         }
         checkpoint_wait_forget(database, &actor->task); /* there may be no log for it */
@@ -348,7 +359,7 @@ static enum task_result rest_step(struct actor *actor)
 
 static enum task_result rest(struct actor *actor)
 {
-    if (!actor->dbcc->suspect)
+    if (came_through(actor) || !actor->dbcc->suspect)
         return TASK_DONE;
     actor->think_until_ns = clock_now_ns(actor->run->clock) + SUSPECT_REST_NS;
     return rest_step(actor);

@@ -51,11 +51,12 @@ static uint32_t set_pages(const struct dbcc_pass *pass, unsigned read_pages)
     return (uint32_t)(pages / read_pages + 1) * read_pages;
 }
 
-static void open_locked(struct dbcc_pass *pass, unsigned read_pages)
+static void open_locked(struct dbcc_pass *pass, unsigned read_pages, unsigned until)
 {
     struct run *run = pass->run;
     pass->state = DBCC_OPENING;
     pass->number++;
+    pass->until = until;
     pass->threads = 1;
     pass->complete = true;
     pass->database = &run->databases[pass->database_next++ % run->user_database_count];
@@ -64,12 +65,13 @@ static void open_locked(struct dbcc_pass *pass, unsigned read_pages)
     pass->set_pages = set_pages(pass, read_pages);
 }
 
-enum dbcc_join dbcc_pass_join(struct dbcc_pass *pass, unsigned read_pages, struct task *task)
+enum dbcc_join dbcc_pass_join(struct dbcc_pass *pass, unsigned read_pages, unsigned until,
+                              struct task *task)
 {
     enum dbcc_join joined = DBCC_JOIN_WAIT;
     pthread_mutex_lock(&pass->lock);
     if (pass->state == DBCC_IDLE) {
-        open_locked(pass, read_pages);
+        open_locked(pass, read_pages, until);
         joined = DBCC_JOIN_OPEN;
     } else if (pass->state == DBCC_RUNNING) {
         pass->threads++;
@@ -143,11 +145,27 @@ bool dbcc_pass_leave(struct dbcc_pass *pass, bool early)
     return last;
 }
 
+static void count_locked(struct dbcc_pass *pass)
+{
+    bool follows = pass->complete && pass->row_until == pass->until;
+    pass->row = (follows ? pass->row : 0) + pass->complete;
+    pass->row_until = pass->until;
+}
+
+bool dbcc_pass_is_through(struct dbcc_pass *pass, unsigned until)
+{
+    pthread_mutex_lock(&pass->lock);
+    bool through = until && pass->row_until == until && pass->row >= pass->run->user_database_count;
+    pthread_mutex_unlock(&pass->lock);
+    return through;
+}
+
 bool dbcc_pass_closed(struct dbcc_pass *pass)
 {
     pthread_mutex_lock(&pass->lock);
     assert(pass->state == DBCC_CLOSING);
     pass->state = DBCC_IDLE;
+    count_locked(pass);
     bool complete = pass->complete;
     wait_list_wake_all(&pass->waiters);
     pthread_mutex_unlock(&pass->lock);

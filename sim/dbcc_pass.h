@@ -30,10 +30,12 @@ struct dbcc_pass {
     struct run *run;
     pthread_mutex_t lock;
     enum { DBCC_IDLE, DBCC_OPENING, DBCC_RUNNING, DBCC_CLOSING } state;
-    uint64_t number;  /* of passes opened so far */
-    unsigned actors;  /* that there are */
-    unsigned threads; /* in the pass */
-    bool complete;    /* so far no thread left early */
+    uint64_t number;         /* of passes opened so far */
+    unsigned actors;         /* that there are */
+    unsigned threads;        /* in the pass */
+    bool complete;           /* so far no thread left early */
+    unsigned until;          /* number of the phase that waits for it, or 0 (actor.h) */
+    unsigned row, row_until; /* complete passes one after the other of that phase */
     struct wait_list waiters;
     struct database *database; /* of the present pass */
     bool snapshot;             /* it checks snapshots of the files */
@@ -55,7 +57,9 @@ enum dbcc_join {
     DBCC_JOIN_IN,   /* it runs */
     DBCC_JOIN_WAIT, /* it is being opened or closed: the task is woken */
 };
-enum dbcc_join dbcc_pass_join(struct dbcc_pass *pass, unsigned read_pages, struct task *task);
+/* until: of the actor. */
+enum dbcc_join dbcc_pass_join(struct dbcc_pass *pass, unsigned read_pages, unsigned until,
+                              struct task *task);
 /* With snapshots of all files, or of none. */
 void dbcc_pass_opened(struct dbcc_pass *pass, bool snapshot);
 /* A snapshot can be believed no more: the pass is to end. */
@@ -66,6 +70,8 @@ bool dbcc_pass_take(struct dbcc_pass *pass, struct dbcc_set *out);
 bool dbcc_pass_leave(struct dbcc_pass *pass, bool early);
 /* True: complete. */
 bool dbcc_pass_closed(struct dbcc_pass *pass);
+/* Had each database a complete pass in that phase?  They take turns, so as many in a row do. */
+bool dbcc_pass_is_through(struct dbcc_pass *pass, unsigned until);
 /* Has the pass of this number ended?  If not, the task is woken at its end. */
 bool dbcc_pass_is_over(struct dbcc_pass *pass, uint64_t number, struct task *task);
 

@@ -32,6 +32,8 @@ struct live {
     bool stopping;
     uint64_t elapsed_ns;  /* of the phase */
     uint64_t length_ns;   /* of the phase where it is fixed, else LIVE_UNKNOWN */
+    bool ends_early;      /* the phase may: length_ns is the most */
+    bool all_at_most;     /* so is all_left_ns */
     uint64_t done, total; /* work of the phase; total 0: not known */
     uint64_t left_ns;     /* of the phase, or LIVE_UNKNOWN */
     uint64_t all_left_ns; /* of everything, or LIVE_UNKNOWN */

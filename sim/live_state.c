@@ -265,6 +265,26 @@ static bool counts_dirty_pages(const struct run *run)
     return run->phase == PHASE_final_checkpoint && atomic_load(&run->progress_total) > 0;
 }
 
+/* Does the slot at work wait for users, so that it may end earlier? */
+static bool is_awaiting(const struct run *run)
+{
+    const struct run_slots *slots = run->slots;
+    return slots && slots->going && run->phase != PHASE_rated_warm_up &&
+           slots->list[atomic_load(&run->slots->now)].awaits;
+}
+
+/* May any of the slots to come, or at work, end earlier? */
+static bool may_end_early(const struct run *run)
+{
+    const struct run_slots *slots = run->slots;
+    bool last_cycle = run->main_part_done && !(slots && slots->going);
+    unsigned from = slots && slots->going ? atomic_load(&run->slots->now) : 0;
+    bool any = false;
+    for (unsigned i = from; slots && !last_cycle && i < slots->count; i++)
+        any |= slots->list[i].awaits;
+    return any;
+}
+
 /* All slots have one deadline: the actors go through. */
 static uint64_t deadline_of(const struct run *run)
 {
@@ -290,6 +310,7 @@ static void work_now(struct live *live, const struct run *run)
     }
     if (live->done > live->total)
         live->done = live->total;
+    live->ends_early = is_awaiting(run);
     live->length_ns = LIVE_UNKNOWN;
     live->left_ns = LIVE_UNKNOWN;
     uint64_t end = deadline_of(run);
@@ -338,6 +359,7 @@ static void time_now(struct live_state *state, const struct run *run)
         uint64_t whole = live_time_ns(run->config.plan, phase, run->settings, &speed);
         own = whole > live->elapsed_ns ? whole - live->elapsed_ns : 0;
     }
+    live->all_at_most = may_end_early(run);
     live->all_left_ns = own + live_time_behind_ns(run->config.plan, phase, run->settings, &speed,
                                                   cycles > done ? cycles - done : 0);
 }

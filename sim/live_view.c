@@ -71,7 +71,7 @@ static void how_far(const struct live *live, char *out, size_t size)
 {
     struct text spent = clock_text(live->elapsed_ns);
     if (live->length_ns != LIVE_UNKNOWN)
-        snprintf(out, size, "%s of %s", spent.text,
+        snprintf(out, size, "%s of %s%s", spent.text, live->ends_early ? "at most " : "",
                  clock_text(live->length_ns + NS_PER_S / 2).text);
     else if (live->total == 0)
         snprintf(out, size, "%s", spent.text);
@@ -82,13 +82,15 @@ static void how_far(const struct live *live, char *out, size_t size)
                  clock_text(live->left_ns).text);
 }
 
-static void all_left(const struct live *live, const char *before, char *out, size_t size)
+static void all_left(const struct live *live, const char *before, const char *about, char *out,
+                     size_t size)
 {
     out[0] = '\0';
     if (live->stopping)
         snprintf(out, size, "%s", "stopping ...");
     else if (live->all_left_ns != LIVE_UNKNOWN)
-        snprintf(out, size, "%s %s", before, clock_text(live->all_left_ns).text);
+        snprintf(out, size, "%s %s%s", before, live->all_at_most ? "at most " : about,
+                 clock_text(live->all_left_ns).text);
 }
 
 static void findings_text(const struct live *live, char *out, size_t size)
@@ -135,8 +137,8 @@ static void first_line(const struct live *live, const struct live_style *style, 
     char far[NUMBER_MAX * 3], all[NUMBER_MAX * 2], in[NUMBER_MAX * 2], words[2 * LIVE_WORDS_MAX];
     char number[NUMBER_MAX * 2];
     how_far(live, far, sizeof far);
-    all_left(live, "all done in about", all, sizeof all);
-    all_left(live, "all in", in, sizeof in);
+    all_left(live, "all done in", "about ", all, sizeof all);
+    all_left(live, "all in", "", in, sizeof in);
     findings_text(live, words, sizeof words);
     snprintf(number, sizeof number, "findings %" PRIu64, live->findings);
     const char *const variants[][3] = {
@@ -306,7 +308,7 @@ void live_view_plain(const struct live *live, char out[LIVE_PLAIN_MAX])
 {
     char far[NUMBER_MAX * 3], all[NUMBER_MAX * 2], findings[2 * LIVE_WORDS_MAX];
     how_far(live, far, sizeof far);
-    all_left(live, "all done in about", all, sizeof all);
+    all_left(live, "all done in", "about ", all, sizeof all);
     findings_text(live, findings, sizeof findings);
     size_t used = (size_t)snprintf(out, LIVE_PLAIN_MAX, "%s %s%s%s; %.100s", live->phase, far,
                                    all[0] ? ", " : "", all, findings);

@@ -18,6 +18,7 @@
 #include "sim/run_actor_rows.h"
 #include "sim/report.h"
 #include "sim/report_slots.h"
+#include "sim/run_until.h"
 #include "verify/verdict.h"
 
 #define SCHEMA        "pagestorm-result/1"
@@ -589,6 +590,8 @@ static json_t *slot_json(const struct report_slot *slot)
     put_bool(object, "closed_loop", of->closed);
     put_count(object, "times", of->facts.times);
     put_bool(object, "complete", of->facts.complete);
+    put_text(object, "ended_by", report_slot_ended_by(slot));
+    put_text(object, "until", run_until_names(of));
     put_real(object, "seconds", of->facts.seconds);
     put_real(object, "warm_up_seconds", (double)of->warm_up_ns / (double)NS_PER_S);
     put_real(object, "load", of->scale);

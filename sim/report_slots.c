@@ -33,6 +33,21 @@ const char *report_slot_grade(const struct report_slot *slot)
     return slot->facts.rated ? grade_name(slot->result.axis.grade) : "not judged";
 }
 
+const char *report_slot_ended_by(const struct report_slot *slot)
+{
+    switch (slot->slot->facts.ended) {
+    case SLOT_END_TIME:
+        return "time";
+    case SLOT_END_USERS:
+        return "users";
+    case SLOT_END_STOP:
+        return "stop";
+    case SLOT_END_NONE:
+        break;
+    }
+    return "";
+}
+
 static const char *ms_text(const struct role_facts *role, char out[TEXT_MAX])
 {
     if (role->ops == 0)

@@ -16,4 +16,7 @@ double report_slot_mb_per_s(const struct report_slot *slot);
 /* What it was judged: "PASS", "not judged", "not reached". */
 const char *report_slot_grade(const struct report_slot *slot);
 
+/* Why it ended: "time", "users" (those that it waits for were through), "stop"; "": not reached. */
+const char *report_slot_ended_by(const struct report_slot *slot);
+
 #endif

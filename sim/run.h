@@ -127,9 +127,13 @@ struct run {
     pthread_mutex_t actors_lock; /* the list: who stops the run wakes those that sleep; a leaf */
     struct actor **actors;       /* those that are not freed yet */
     unsigned actor_count, actor_capacity;
-    unsigned actors_made;                           /* serial number of the next one */
-    struct run_actor_rows *actor_rows;              /* of all: what is reported of them */
-    uint64_t phase_deadline_ns;                     /* stress */
+    unsigned actors_made;              /* serial number of the next one */
+    struct run_actor_rows *actor_rows; /* of all: what is reported of them */
+    /* Users work until then; earlier than planned when those that it waits for are through. */
+    _Atomic uint64_t phase_deadline_ns;
+    _Atomic unsigned awaited;                       /* actors that are not through (Until) */
+    bool awaits;                                    /* the coordinator waits for none of them */
+    _Atomic bool logs_backed_up;                    /* somebody takes log backups in this phase */
     _Atomic uint64_t progress_done, progress_total; /* of the present phase or step: units */
     const char *step;        /* what the coordinator does by itself at present, or NULL; its own */
     uint64_t tick_ns;        /* run clock: the progress is due again */
@@ -162,6 +166,8 @@ void run_step(struct run *run, const char *what, uint64_t total);
 void run_step_done(struct run *run, uint64_t units);
 void run_task_started(struct run *run, bool user);
 void run_task_ended(struct run *run, bool user);
+/* One of those that the phase waits for is through. */
+void run_came_through(struct run *run);
 /* A user of the present phase goes on as a service. */
 void run_user_serves(struct run *run);
 static inline bool run_stopping(const struct run *run)

@@ -24,7 +24,7 @@ void run_task_started(struct run *run, bool user)
         atomic_fetch_add(&run->users_running, 1);
 }
 
-static void wake_sleepers(struct run *run)
+void run_wake_sleepers(struct run *run)
 {
     pthread_mutex_lock(&run->actors_lock);
     for (unsigned i = 0; i < run->actor_count; i++)
@@ -36,7 +36,7 @@ static void wake_sleepers(struct run *run)
 void run_user_serves(struct run *run)
 {
     if (atomic_fetch_sub(&run->users_running, 1) == 1)
-        wake_sleepers(run); /* the services end with the last user */
+        run_wake_sleepers(run); /* the services end with the last user */
 }
 
 void run_task_ended(struct run *run, bool user)
@@ -49,6 +49,14 @@ void run_task_ended(struct run *run, bool user)
     pthread_mutex_unlock(&run->idle_lock);
 }
 
+void run_came_through(struct run *run)
+{
+    pthread_mutex_lock(&run->idle_lock);
+    if (atomic_fetch_sub(&run->awaited, 1) == 1)
+        pthread_cond_signal(&run->idle);
+    pthread_mutex_unlock(&run->idle_lock);
+}
+
 /* ---- stopping ---- */
 
 void run_stop(struct run *run, enum run_stop why)
@@ -56,7 +64,7 @@ void run_stop(struct run *run, enum run_stop why)
     int going = RUN_GOING;
     if (!atomic_compare_exchange_strong(&run->stop, &going, why))
         return;
-    wake_sleepers(run);
+    run_wake_sleepers(run);
 }
 
 bool run_interrupted(const struct run *run)
@@ -120,7 +128,8 @@ static bool all_ended(struct run *run)
 /* Nothing more to wait for.  Between slots the services would never end. */
 static bool is_over(struct run *run)
 {
-    return all_ended(run) || run->stuck || (run->held && run_stopping(run));
+    bool through = run->awaits && atomic_load(&run->awaited) == 0;
+    return all_ended(run) || run->stuck || (run->held && run_stopping(run)) || through;
 }
 
 /* The run clock is CLOCK_MONOTONIC here. */
@@ -203,6 +212,15 @@ bool run_wait_until(struct run *run, uint64_t ns)
     else
         wait_threads(run, ns);
     return all_ended(run);
+}
+
+bool run_wait_through(struct run *run, uint64_t least_ns, uint64_t ns)
+{
+    run_wait_until(run, least_ns);
+    run->awaits = true;
+    run_wait_until(run, ns);
+    run->awaits = false;
+    return atomic_load(&run->awaited) == 0;
 }
 
 void run_wait(struct run *run)

@@ -30,11 +30,19 @@ struct slot_rate {
     uint64_t response_ns, tool_ns;
 };
 
+enum slot_end {
+    SLOT_END_NONE,  /* not reached */
+    SLOT_END_TIME,  /* its Duration was over */
+    SLOT_END_USERS, /* those that it waits for were through */
+    SLOT_END_STOP,  /* the run was stopped, or could not go on */
+};
+
 struct slot_facts {
-    unsigned times;  /* that it was begun */
-    bool complete;   /* the last time */
-    double seconds;  /* measured, without warm-ups */
-    double length_s; /* with them */
+    unsigned times;      /* that it was begun */
+    bool complete;       /* the last time */
+    enum slot_end ended; /* the same */
+    double seconds;      /* measured, without warm-ups */
+    double length_s;     /* with them */
     struct slot_rate rates[SLOT_RATES_MAX];
     unsigned rate_count;
     struct stream_stats *streams[STREAM_COUNT]; /* of the measured part; NULL: none */

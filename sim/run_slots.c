@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "config/load_steps.h"
+#include "patterns/backup_user.h"
 #include "sim/run_actors.h"
 #include "sim/run_loop.h"
+#include "sim/run_until.h"
 
 /* ---- shares ---- */
 
@@ -61,6 +63,16 @@ static double need_scale(const struct run *run, const struct profile *profile)
     double ios = run_load_ios(profile);
     int64_t need = run->settings->need_iops;
     return need > 0 && ios > 0 ? (double)need / ios : 1;
+}
+
+/* Load=: of all phases, where there is no rated phase, which it has steps for. */
+static double main_load(const struct run *run)
+{
+    struct load_steps steps;
+    char why[OPT_TEXT_MAX];
+    bool of_main = run->settings->rated_duration_ns == 0 &&
+                   load_steps_parse(run->settings->load, &steps, why) == 0 && steps.count == 1;
+    return of_main ? steps.list[0].factor : 1;
 }
 
 /* One slot a step of Load=; each has its share of the warm-up. */
@@ -120,10 +132,15 @@ static int phase_add(struct run *run, struct run_slots *slots, size_t index, uns
         snprintf(slot->name, sizeof slot->name, "Phase%u%s", phase->number, of);
     slot->profile = profile_phase_profile(profile, index);
     slot->settings = profile_config(slot->profile);
+    slot->phase = phase;
+    slot->phase_index = index;
     slot->length_ns = (uint64_t)phase->duration_ns;
+    slot->awaits = phase->until != NULL;
+    slot->least_ns = (uint64_t)phase->duration_min_ns;
     slot->rated = phase->rated;
     slot->warm_up_ns = phase->rated ? (uint64_t)phase->warm_up_ns : 0;
-    slot->scale = need_scale(run, profile) * (double)phase->load / PHASE_LOAD_WHOLE;
+    slot->scale =
+        need_scale(run, profile) * main_load(run) * (double)phase->load / PHASE_LOAD_WHOLE;
     slot->database = only > 0 ? (int)only - 1 : SLOT_EVERY_DATABASE;
     return 0;
 }
@@ -270,6 +287,25 @@ static bool same_users(const struct pattern *pattern, const struct run_slot *a,
     return same;
 }
 
+/* Does anybody back up the log in this slot? */
+static bool backs_logs_up(const struct run_slot *slot)
+{
+    const struct backup_user_settings *backup = profile_section(slot->profile, "BackupUser");
+    return backup->user_count > 0 && backup->log_interval_ns > 0;
+}
+
+/* Whom it waits for: of patterns that change, those from index first on. */
+static void users_await(struct run *run, const struct run_slot *from, const struct run_slot *to,
+                        unsigned first)
+{
+    run_until_begin(run, to);
+    atomic_store(&run->logs_backed_up, backs_logs_up(to));
+    for (size_t i = 0; i < patterns_count; i++)
+        if (run_pattern_is_of_users(patterns[i]))
+            run_until_actors(run, to, patterns[i],
+                             from && same_users(patterns[i], from, to) ? 0 : first);
+}
+
 /* The new ones begin before the old ones are told to end. */
 static int users_change(struct run *run, const struct run_slot *from, const struct run_slot *to)
 {
@@ -283,6 +319,7 @@ static int users_change(struct run *run, const struct run_slot *from, const stru
             error = run_actors_of_pattern(run, &load, patterns[i]);
     if (error)
         return error;
+    users_await(run, from, to, first);
     run_actors_start(run, first);
     for (size_t i = 0; i < patterns_count; i++)
         if (run_pattern_is_of_users(patterns[i]) && !same_users(patterns[i], from, to))
@@ -295,9 +332,13 @@ static int users_change(struct run *run, const struct run_slot *from, const stru
 static void tell(const struct run *run, unsigned first, unsigned end, unsigned i)
 {
     const struct run_slot *slot = &run->slots->list[i];
+    char until[PHASE_UNTIL_TEXT_MAX] = "";
+    if (slot->phase)
+        phase_until_text(slot->phase, until);
     if (slot->name[0])
-        run_say(run, "Phase %u of %u begins: %s, %.0f s%s", i - first + 1, end - first, slot->name,
-                (double)slot->length_ns / (double)NS_PER_S, slot->rated ? ", judged" : "");
+        run_say(run, "Phase %u of %u begins: %s, %s%.0f s%s%s", i - first + 1, end - first,
+                slot->name, slot->awaits ? "at most " : "",
+                (double)slot->length_ns / (double)NS_PER_S, until, slot->rated ? ", judged" : "");
 }
 
 static enum phase phase_at_begin(const struct run_slot *slot)
@@ -332,15 +373,19 @@ static int slot_measure(struct run *run, struct run_slot *slot, uint64_t start_n
 {
     if (slot->rated && slot->warm_up_ns) {
         run_wait_until(run, start_ns + slot->warm_up_ns);
-        if (run_stopping(run) || run->stuck)
+        if (run_stopping(run) || run->stuck) {
+            slot->facts.ended = SLOT_END_STOP;
             return 0;
+        }
         run_phase_follows(run, PHASE_rated);
     }
     int error = slot_measure_begin(run, slot);
-    if (last && !run->held)
+    if (last && !run->held) {
         run_wait(run);
-    else
-        run_wait_until(run, start_ns + slot->length_ns);
+        slot->facts.ended = run_stopping(run) || run->stuck ? SLOT_END_STOP : SLOT_END_TIME;
+    } else {
+        run_until_wait(run, slot, start_ns);
+    }
     slot_measure_end(run, slot);
     return error;
 }
@@ -362,9 +407,10 @@ static int slots_begin(struct run *run, unsigned first, unsigned end, uint64_t s
     slots->begun_ns = start_ns;
     slots->end_ns = start_ns + slot->length_ns;
     slots->going = true;
-    run->held = end - first > 1;
+    run->held = end - first > 1 || slot->awaits;
     run_phase_begin(run, phase_at_begin(slot), 0);
     run->phase_deadline_ns = start_ns + run_slots_length_ns(slots, first, end);
+    users_await(run, NULL, slot, actors);
     if (run->held)
         run_task_started(run, true);
     run_actors_start(run, actors);
@@ -390,6 +436,17 @@ static int slots_end(struct run *run)
     return error;
 }
 
+/* Where the slot ended; what was left of its length is taken from the part. */
+static uint64_t slot_over_ns(struct run *run, const struct run_slot *slot, uint64_t start_ns)
+{
+    uint64_t end_ns = start_ns + slot->length_ns, now_ns = clock_now_ns(run->clock);
+    if (slot->facts.ended != SLOT_END_USERS || now_ns >= end_ns)
+        return end_ns;
+    run->slots->end_ns = now_ns;
+    run_until_ended_early(run, end_ns - now_ns);
+    return now_ns;
+}
+
 static int slots_go(struct run *run, unsigned first, unsigned end)
 {
     struct run_slots *slots = run->slots;
@@ -405,7 +462,7 @@ static int slots_go(struct run *run, unsigned first, unsigned end)
         tell(run, first, end, i);
         if (!error)
             error = slot_measure(run, &slots->list[i], start_ns, i + 1 == end);
-        start_ns += slots->list[i].length_ns;
+        start_ns = slot_over_ns(run, &slots->list[i], start_ns);
     }
     if (error)
         run_stop(run, RUN_STOP_ERROR);

@@ -22,7 +22,11 @@ struct run_slot {
     const struct profile *profile;
     const struct config_settings *settings; /* of its users, where they may differ */
     uint64_t length_ns, warm_up_ns;         /* warm-up: the first of the length, if rated */
-    double scale;                           /* of all rates */
+    const struct phase_settings *phase;     /* of the main part; or NULL */
+    size_t phase_index;
+    bool awaits;       /* it ends when users are through (run_until.h); its length is the most */
+    uint64_t least_ns; /* with awaits */
+    double scale;      /* of all rates */
     bool rated;
     bool closed;  /* rates are left out: each user asks for more when it is done */
     int database; /* index, or SLOT_EVERY_DATABASE */
@@ -34,7 +38,9 @@ struct run_slots {
     unsigned count, main_first; /* before: the rated phase */
     _Atomic unsigned now;
     bool going;
-    uint64_t begun_ns, end_ns; /* of the present one; end: as planned */
+    uint64_t begun_ns, end_ns; /* of the present one; end: as planned, or where it ended early */
+    unsigned until,
+        until_last; /* number of the present one if it awaits users, else 0; of the last */
     struct slot_meter *meter;
     struct share_gate **gates; /* of the part at work: of its slots that had shares */
     unsigned gate_count;

@@ -81,6 +81,50 @@ refused '[Phase1] [RandomUser] UserCuont: unknown key' -- run day.ini "${RUN[@]}
     --set Phase1.RandomUser.UserCuont=3 --strict
 refused 'Load: a step is no percentage' -- run "${RUN[@]}" --rated 30 --load 40%,much
 
+# A phase that waits for a backup, and one for CHECKDB: the plan says so, and each ends when it is
+# done; --load scales all rates, and has no steps here.
+cat >night.ini <<'INI'
+[RandomUser]
+UserCount=4
+RatePerSecond=50
+[BulkUpdateUser]
+UserCount=0
+[BackupUser]
+UserCount=1
+FullInterval=86400
+[Phase1]
+Name=backup
+Duration=100
+DurationMin=2
+Until=BackupUser
+[Phase2]
+Name=check
+Duration=100
+Until=DbccUser
+DbccUser.UserCount=2
+INI
+exits 0 run night.ini "${RUN[@]}" --dry-run -d 100 --load 40%
+grep -q '^  phases   backup 1 s to 50 s, until BackupUser is done, check at most 50 s, until' \
+    "$WORK/out" || fail "no word of Until"
+grep -q '^           all rates at 40% of what is set' "$WORK/out" || fail "no word of --load"
+grep -q '^  time     at most 1 min 40 s of load' "$WORK/out" || fail "no greatest length"
+exits 0 run night.ini "${RUN[@]}" --load 40% --out "$WORK/night"
+grep -q 'Phase 2 of 2 begins: check, at most 100 s, until DbccUser is done$' "$WORK/out" ||
+    fail "the phase does not say for whom it waits"
+python3 - "$WORK/night" <<'PYTHON' || fail "result.json of night.ini is wrong"
+import json, sys
+backup, check = json.load(open(sys.argv[1] + "/result.json"))["phases"]
+assert (backup["ended_by"], backup["until"]) == ("users", "BackupUser"), backup
+assert (check["ended_by"], check["until"]) == ("users", "DbccUser"), check
+assert abs(backup["seconds"] - 2) < 0.01 and check["seconds"] < 50
+assert abs(backup["load"] - 0.4) < 1e-9, backup["load"]
+streams = {s["name"]: s for s in check["streams"]}
+assert 0.99 <= streams["dbcc_read"]["bytes"] / (32 << 20) <= 1.05       # one pass over 32 MiB
+PYTHON
+sed 's/^Until=BackupUser/Until=Backup/' night.ini >wrong.ini
+refused wrong.ini:13 '[Phase1] Until=Backup: there are no such users' -- run wrong.ini "${RUN[@]}"
+refused 'one percentage scales all of them' -- run night.ini "${RUN[@]}" --load 40%,80%
+
 # Steps of the rated phase: long enough to be judged; then with a step of all that goes, which is
 # short because the modelled device does 40,000 a second.
 STEPS=(--preset oltp "${RUN[@]}" --set CONFIG.RatedWarmUp=2)

@@ -134,6 +134,29 @@ static void a_phase_for_each_database_counts_as_often(void **state)
     profile_free(profile);
 }
 
+/* Any case, commas or blanks; nobody else. */
+static void a_phase_waits_for_whom_it_names(void **state)
+{
+    struct profile *profile = loaded("[BackupUser]\nUserCount=1\n[DbccUser]\nUserCount=-1\n"
+                                     "[Phase1]\nDuration=20\nUntil=backupuser, DbccUser\n"
+                                     "DurationMin=10\n[Phase2]\nDuration=20\n");
+    char text[PHASE_UNTIL_TEXT_MAX];
+    (void)state;
+    profile_phases_scale(profile, 20 * S_NS);
+    assert_int_equal(profile_finish(profile), 0);
+    assert_int_equal(profile_diag_count(profile), 0);
+    assert_true(profile_phase_awaits(profile, 0, "BackupUser"));
+    assert_true(profile_phase_awaits(profile, 0, "DbccUser"));
+    assert_false(profile_phase_awaits(profile, 0, "RandomUser"));
+    assert_false(profile_phase_awaits(profile, 0, "Backup"));
+    assert_false(profile_phase_awaits(profile, 1, "BackupUser"));
+    assert_int_equal(profile_phase(profile, 0)->duration_ns, 10 * S_NS);
+    assert_int_equal(profile_phase(profile, 0)->duration_min_ns, 5 * S_NS);
+    phase_until_text(profile_phase(profile, 0), text);
+    assert_string_equal(text, ", until backupuser, DbccUser are done");
+    profile_free(profile);
+}
+
 static void set_reaches_a_phase(void **state)
 {
     struct profile *profile = loaded(two_phases);
@@ -205,6 +228,20 @@ static const struct {
     {DIAG_WARNING, 2, "add up to 50 %", "[RandomUser]\nShare=50%\n"},
     {DIAG_WARNING, 5, "[Phase1] the Shares of all users add up to 40 %",
      "[RandomUser]\nShare=100%\n[Phase1]\nDuration=1\nRandomUser.Share=40%\n"},
+    {DIAG_ERROR, 5, "[Phase1] Until=BackupUsr: there are no such users (did you mean BackupUser?)",
+     "[BackupUser]\nUserCount=1\n[Phase1]\nDuration=9\nUntil=BackupUsr\n"},
+    {DIAG_ERROR, 3, "Until=RandomUser: these go on for as long as the phase does",
+     "[Phase1]\nDuration=9\nUntil=RandomUser\n"},
+    {DIAG_ERROR, 3, "Until=BackupUser: there are none in this phase",
+     "[Phase1]\nDuration=9\nUntil=BackupUser\n"},
+    {DIAG_ERROR, 6, "Until=DbccUser: there are none in this phase",
+     "[DbccUser]\nUserCount=4\n[Phase1]\nDuration=9\nDbccUser.UserCount=0\nUntil=DbccUser\n"},
+    {DIAG_ERROR, 3, "Until=CONFIG: there are no such users",
+     "[Phase1]\nDuration=9\nUntil=CONFIG\n"},
+    {DIAG_ERROR, 3, "[Phase1] Until names nobody", "[Phase1]\nDuration=9\nUntil=,\n"},
+    {DIAG_WARNING, 3, "DurationMin has no effect without Until",
+     "[Phase1]\nDuration=9\nDurationMin=3\n"},
+    {DIAG_ERROR, 3, "DurationMin is above Duration", "[Phase1]\nDuration=9\nDurationMin=10\n"},
     {DIAG_ERROR, 2, "Load: a step is no percentage", "[CONFIG]\nLoad=40%,fast\n"},
 };
 
@@ -277,6 +314,7 @@ int main(void)
         cmocka_unit_test(the_main_part_is_as_long_as_its_phases),
         cmocka_unit_test(scaled_phases_keep_their_proportions),
         cmocka_unit_test(a_phase_for_each_database_counts_as_often),
+        cmocka_unit_test(a_phase_waits_for_whom_it_names),
         cmocka_unit_test(set_reaches_a_phase),
         cmocka_unit_test(what_is_dumped_loads_to_the_same),
         cmocka_unit_test(every_mistake_is_told_with_its_line),
