@@ -5,6 +5,7 @@ Rates to 2 %, shares to 2 points, sizes and depths of each activity, from the st
 result.json.  Work arrives in equal steps (Arrivals=fixed), so that the figures of a minute are
 those asked for.
 """
+import copy
 import json
 import os
 import shutil
@@ -32,9 +33,17 @@ class Streams:
         if run.returncode not in (0, 4):
             sys.exit("%s: exit %d\n%s%s" % (preset, run.returncode, run.stdout, run.stderr))
         with open(os.path.join(folder, "o", "result.json"), encoding="utf-8") as file:
-            streams = json.load(file)["streams"]
+            result = json.load(file)
         self.preset = preset
-        self.rows = {s["name"]: s for s in streams if s["phase"] == phase}
+        self.phases = {p["name"]: p for p in result["phases"]}
+        self.rows = {s["name"]: s for s in result["streams"] if s["phase"] == phase}
+
+    def of_phase(self, name):
+        """The same, of one [PhaseN]."""
+        part = copy.copy(self)
+        part.preset += ", " + name
+        part.rows = {s["name"]: s for s in self.phases[name]["streams"]}
+        return part
 
     def ops(self, *names):
         return sum(self.rows[n]["ops"] for n in names if n in self.rows)
@@ -114,14 +123,24 @@ def bulk_load(pagestorm, folder):
 
 
 def backup_window(pagestorm, folder):
-    s = Streams(pagestorm, folder, "backup-window", "rated", "10",
-                ["Sizes.Data=128", "BackupUser.Start=1"])
-    expect(s, "bytes of a backup read", s.mean_bytes("backup_read"), 0.95 * MIB, MIB)
-    expect(s, "outstanding of the backup", s.in_flight("backup_read"), 0, 7)
-    expect(s, "bytes of a CHECKDB read", s.mean_bytes("dbcc_read"), 480 * KIB, 512 * KIB)
-    expect(s, "outstanding of CHECKDB", s.in_flight("dbcc_read"), 32, 64)
-    # Of so small a database a pass of CHECKDB takes no time: its checkpoints are much of the log.
-    rate(s, "page_read", 525)
+    """One whole backup while 10 s are measured, then one whole CHECKDB and no more."""
+    size = 128
+    run = Streams(pagestorm, folder, "backup-window", "stress", "3660",
+                  ["Sizes.Data=%d" % size, "Phase2.DurationMin=10", "Phase3.DurationMin=0"])
+    backup, check = run.of_phase("backup"), run.of_phase("CHECKDB")
+    for phase in ("backup", "CHECKDB"):
+        expect(run, phase + " ended by its users", run.phases[phase]["ended_by"] == "users", 1, 1)
+    expect(run, "seconds of backup", run.phases["backup"]["seconds"], 10, 10.01)
+    expect(backup, "MiB of the backup's reads", backup.rows["backup_read"]["bytes"] / MIB, size,
+           size * 1.01)
+    expect(backup, "bytes of a backup read", backup.mean_bytes("backup_read"), 0.95 * MIB, MIB)
+    expect(backup, "outstanding of the backup", backup.in_flight("backup_read"), 0, 7)
+    rate(backup, "page_read", 525)
+    rate(backup, "log_write", 150 * 0.99)
+    expect(check, "MiB of CHECKDB's reads", check.rows["dbcc_read"]["bytes"] / MIB, size * 0.99,
+           size * 1.01)
+    expect(check, "bytes of a CHECKDB read", check.mean_bytes("dbcc_read"), 480 * KIB, 512 * KIB)
+    expect(check, "outstanding of CHECKDB", check.in_flight("dbcc_read"), 32, 64)
 
 
 def main():

@@ -27,7 +27,7 @@ PRESETS = {
     "dss": ("400ms", TEMPDB),
     "tempdb-heavy": ("300ms", TEMPDB + ["CONFIG.RatedWarmUp=200ms"]),
     "bulk-load": ("300ms", BULK),
-    "backup-window": ("500ms", ["CONFIG.RatedWarmUp=200ms"]),
+    "backup-window": ("1", ["Phase2.DurationMin=100ms", "Phase3.DurationMin=0"]),
     "mixed-day": ("2", DAY),
     "quick": ("1", []),
     "soak": ("1", DAY + ["CONFIG.TestCycles=2"]),
