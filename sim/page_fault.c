@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/neighbour.h"
 #include "sim/os_errors.h"
 
 /* The file ends before what was acknowledged? */
@@ -89,6 +90,21 @@ static enum verdict verdict_of(const struct page_reader *reader, bool healed)
     return strspn(why->sectors, "nz") == PAGE_SECTORS ? VERDICT_torn_page : verdict;
 }
 
+/* It was right when it was last read, nobody wrote it since, and somebody wrote beside it. */
+static void blame_neighbour(struct page_reader *reader, struct finding *finding)
+{
+    uint32_t size_pages = reader->file->file.size_pages, neighbour;
+    if (finding->healed || finding->error ||
+        !neighbour_written(reader->run->ledger, finding->file_uid, finding->page_no, size_pages,
+                           finding->verdict, &neighbour))
+        return;
+    snprintf(finding->detail, sizeof finding->detail,
+             "the page was right when it was last read and was not written since (what stands "
+             "there: %s); page %" PRIu32 " in the same %u KiB was",
+             verdict_info(finding->verdict)->name, neighbour, NEIGHBOUR_BLOCK_BYTES / 1024);
+    finding->verdict = VERDICT_neighbour_damage;
+}
+
 static struct finding finding_of(const struct page_reader *reader, bool healed)
 {
     const struct data_file *file = reader->file;
@@ -133,6 +149,7 @@ void page_fault_report(struct page_reader *reader, bool healed)
     } else {
         finding.verdict =
             reader->first_error ? error_verdict(reader, healed) : verdict_of(reader, healed);
+        blame_neighbour(reader, &finding);
     }
     expected_image(reader);
     struct finding_images images = {

@@ -208,7 +208,7 @@ static void origin_put(struct explanation *out, const struct sector_finding *s)
     out->generation_found = s->origin.generation;
 }
 
-static void generation_put(struct explanation *out, const struct tally *t)
+static void generation_put(struct explanation *out, const struct tally *t, const void *page)
 {
     switch (out->verdict) {
     case VERDICT_misdirected_write:
@@ -219,6 +219,9 @@ static void generation_put(struct explanation *out, const struct tally *t)
         break;
     case VERDICT_lost_write:
     case VERDICT_replayed_write:
+        out->found_written_ns = page_stamp_of(page)->write_time_ns;
+        out->generation_found = t->oldest;
+        break;
     case VERDICT_torn_page:
         out->generation_found = t->oldest;
         break;
@@ -280,7 +283,7 @@ static void explain_data(const void *page, uint64_t io_serial, const struct expe
     }
     out->verdict = data_verdict(&t, expect);
     out->first_bad_offset = first_bad(&map, expect);
-    generation_put(out, &t);
+    generation_put(out, &t, page);
     damage_put(out, &t, &map, page, expect);
 }
 

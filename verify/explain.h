@@ -49,8 +49,9 @@ struct explanation {
     uint32_t origin_page_no;
     uint64_t origin_generation;
     bool origin_other_run;
-    unsigned damaged_bits; /* differing bits, when few and countable */
-    int first_bad_offset;  /* in the page, -1 if unknown */
+    unsigned damaged_bits;     /* differing bits, when few and countable */
+    int first_bad_offset;      /* in the page, -1 if unknown */
+    uint64_t found_written_ns; /* realtime: when an older image of the page was built; 0 unknown */
 };
 
 /* Read buffers get this at both ends of each sector before each read (poison_fill), so that a read

@@ -44,6 +44,7 @@
 #include <stdint.h>
 
 #include "verify/page.h"
+#include "verify/write_order.h"
 
 #define LEDGER_MAGIC      0x31524744454C5350ull /* "PSLEDGR1" */
 #define LEDGER_VERSION    1
@@ -201,6 +202,9 @@ void ledger_settle_in_flight(struct ledger *ledger);
  * flight, the end of the write and then a flush) makes it so. */
 bool ledger_span_ok(const struct ledger *ledger, uint16_t uid, uint32_t page_no,
                     uint64_t generation);
+
+/* When it was written and verified last, as far as this session remembers (write_order.h). */
+struct page_order ledger_order(const struct ledger *ledger, uint16_t uid, uint32_t page_no);
 
 /* Coverage of one file: pages ever written and not freed, of them seen since the last write; pages
  * in each state. */

@@ -337,6 +337,7 @@ void ledger_ack(struct ledger *ledger, uint16_t uid, uint32_t page_no, bool dura
     } while (!swap_a(entry, &r, &next));
     if (durable)
         settle_durable(entry, next.acked);
+    write_order_written(ledger->order, uid, page_no);
 }
 
 static void entry_fail(struct ledger_entry *entry)
@@ -474,6 +475,7 @@ void ledger_seen(struct ledger *ledger, uint16_t uid, uint32_t page_no, uint32_t
     struct word_a next;
     struct reading r;
 
+    write_order_verified(ledger->order, uid, page_no);
     do {
         r = entry_read(entry);
         bool judged = r.a.state == LEDGER_QUIET || r.a.state == LEDGER_INDETERMINATE ||
@@ -575,4 +577,10 @@ struct ledger_count ledger_count(const struct ledger *ledger, uint16_t uid)
         count.freed += view.state == LEDGER_FREED;
     }
     return count;
+}
+
+struct page_order ledger_order(const struct ledger *ledger, uint16_t uid, uint32_t page_no)
+{
+    static const struct page_order unknown = {0, 0};
+    return ledger->order ? write_order_of(ledger->order, uid, page_no) : unknown;
 }

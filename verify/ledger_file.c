@@ -207,10 +207,13 @@ static int ledger_wrap(struct ledger **out, uint8_t *map, size_t size_bytes, boo
     size_t count = header->file_count;
     struct ledger *ledger = calloc(1, sizeof(*ledger) + count * sizeof(ledger->areas[0]));
 
-    if (!ledger) {
+    struct write_order *order = ledger && writable ? write_order_create() : NULL;
+    if (!ledger || (writable && !order)) {
+        free(ledger);
         munmap(map, size_bytes);
         return -ENOMEM;
     }
+    ledger->order = order;
     ledger->map = map;
     ledger->size_bytes = size_bytes;
     ledger->writable = writable;
@@ -380,6 +383,7 @@ void ledger_close(struct ledger *ledger, bool clean)
         msync(ledger->map, MAP_PAGE_BYTES, MS_SYNC);
     }
     munmap(ledger->map, ledger->size_bytes);
+    write_order_free(ledger->order);
     free(ledger);
 }
 

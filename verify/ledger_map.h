@@ -5,6 +5,7 @@
 #define VERIFY_LEDGER_MAP_H
 
 #include "verify/ledger.h"
+#include "verify/write_order.h"
 
 /* One file's entries and what is known of them in this process only. */
 struct ledger_area {
@@ -20,6 +21,7 @@ struct ledger {
     bool writable;
     bool was_clean; /* when it was opened */
     size_t file_count;
+    struct write_order *order;  /* of this process; NULL: read only */
     struct ledger_area areas[]; /* by uid - 1 */
 };
 
