@@ -23,8 +23,11 @@ int findings_init(struct findings *findings, struct clock *clock, struct ledger 
 {
     memset(findings, 0, sizeof *findings);
     findings->list = calloc(FINDINGS_MAX, sizeof *findings->list);
-    if (!findings->list)
+    if (!findings->list || finding_sites_init(&findings->sites)) {
+        free(findings->list);
+        findings->list = NULL;
         return -ENOMEM;
+    }
     findings->clock = clock;
     findings->ledger = ledger;
     findings->evidence_dir = evidence_dir;
@@ -38,6 +41,7 @@ void findings_free(struct findings *findings)
     if (!findings->list)
         return;
     free(findings->list);
+    finding_sites_free(&findings->sites);
     pthread_mutex_destroy(&findings->lock);
     memset(findings, 0, sizeof *findings);
 }
@@ -130,12 +134,17 @@ static bool wants_evidence(struct findings *findings, const struct finding *find
 /* Number and list place; NULL when the list is full. Under the lock. */
 static struct finding *enter(struct findings *findings, struct finding *finding)
 {
+    struct page_order order = {0, 0};
+    struct finding *entry = NULL;
     findings->by_verdict[finding->verdict]++;
-    if (findings->count == FINDINGS_MAX)
-        return NULL;
-    struct finding *entry = &findings->list[findings->count];
-    finding->number = ++findings->count;
-    *entry = *finding;
+    if (findings->count < FINDINGS_MAX) {
+        entry = &findings->list[findings->count];
+        finding->number = ++findings->count;
+        *entry = *finding;
+    }
+    if (findings->ledger && finding->has_page)
+        order = ledger_order(findings->ledger, finding->file_uid, finding->page_no);
+    finding_sites_add(&findings->sites, finding, order, true);
     return entry;
 }
 

@@ -28,6 +28,7 @@
 #include "sim/clock.h"
 #include "sim/drive_level.h"
 #include "sim/event.h"
+#include "sim/finding_sites.h"
 #include "verify/explain.h"
 
 #define FINDINGS_MAX         1000
@@ -36,6 +37,11 @@
 #define FINDING_DETAIL_MAX   400
 #define FINDING_EVIDENCE_MAX 128
 #define FINDING_DUMP_MAX     32
+#define FINDING_RANGES_MAX   16
+
+struct finding_range {
+    uint32_t first, count; /* pages */
+};
 
 struct finding {
     unsigned number; /* from 1; set by finding_report */
@@ -71,6 +77,11 @@ struct finding {
     bool amended;                        /* dropped: joined into another event */
     uint64_t times;  /* events of this kind that this one stands for; at least 1 */
     uint64_t age_ns; /* of a request that hangs: outstanding for; else 0 */
+    /* An event of many pages (finding_group.h); else 0.  ranges: the first of its file. */
+    uint64_t pages;
+    struct finding_range ranges[FINDING_RANGES_MAX];
+    unsigned range_count;
+    uint32_t ranges_all;
 };
 
 /* Images for the evidence file; each may be NULL. */
@@ -107,6 +118,7 @@ struct findings {
     unsigned evidence_count; /* integrity events with evidence files */
     unsigned dump_count;
     uint64_t by_verdict[VERDICT_COUNT];
+    struct finding_sites sites; /* the pages of all persistent integrity events, small */
 };
 
 int findings_init(struct findings *findings, struct clock *clock, struct ledger *ledger,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sim/page_fault.h"
+#include "sim/reverted.h"
 #include "sim/snapshot.h"
 
 #define CHUNK_PAGES     128 /* 1 MiB: SQL Server's largest read-ahead */
@@ -292,13 +293,14 @@ static bool anything_to_pair(const struct findings *findings)
 
 int findings_pair(struct run *run)
 {
-    if (!anything_to_pair(&run->findings))
-        return 0;
+    int error = reverted_find(&run->findings);
+    if (error || !anything_to_pair(&run->findings))
+        return error;
     struct pairing *pairing = calloc(1, sizeof *pairing);
     if (!pairing)
         return -ENOMEM;
     pairing->run = run;
-    int error = page_reader_init(&pairing->reader, run, NULL, "pairing");
+    error = page_reader_init(&pairing->reader, run, NULL, "pairing");
     pairing->buffer = aligned_alloc(BUFFER_ALIGN, (size_t)CHUNK_PAGES * PAGE_BYTES);
     if (!error && !pairing->buffer)
         error = -ENOMEM;

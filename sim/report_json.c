@@ -426,6 +426,23 @@ static void put_other_end(json_t *object, const struct finding *finding)
     put(object, "other_end", other);
 }
 
+/* An event of many pages. */
+static void put_ranges(json_t *object, const struct finding *finding)
+{
+    if (!finding->pages)
+        return;
+    json_t *list = json_array();
+    for (unsigned i = 0; i < finding->range_count; i++) {
+        json_t *range = json_object();
+        put_count(range, "first", finding->ranges[i].first);
+        put_count(range, "count", finding->ranges[i].count);
+        push(list, range);
+    }
+    put_count(object, "pages", finding->pages);
+    put_count(object, "ranges_all", finding->ranges_all);
+    put(object, "ranges", list);
+}
+
 static json_t *finding_json(const struct report *report, const struct finding *finding)
 {
     const struct verdict_info *info = verdict_info(finding->verdict);
@@ -458,6 +475,7 @@ static json_t *finding_json(const struct report *report, const struct finding *f
     put_device(object, finding);
     put_origin(object, &finding->why);
     put_other_end(object, finding);
+    put_ranges(object, finding);
     return object;
 }
 

@@ -1,0 +1,188 @@
+/*
+ * reverted.c - see reverted.h.
+ *
+ * What it does not do: read.  Pages that fell out of the order of writes say nothing, neither the
+ * missing nor the right ones: what is left is a fair sample of both.
+ */
+#include "sim/reverted.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/evidence_image.h"
+#include "sim/finding_group.h"
+
+struct span {
+    uint64_t first, last; /* of the missing writes, in the order of all */
+    uint64_t known, survivors;
+    uint64_t as_of_ns; /* the newest image that is there */
+};
+
+/* Which files are asked together. */
+struct scope {
+    struct ledger *ledger;
+    uint16_t file_uid; /* this one, or 0: all of the device */
+    uint64_t device;
+    const struct span *edge; /* proven: pages torn between then and now are part of it, too */
+};
+
+static bool in_scope(const struct scope *scope, uint16_t uid)
+{
+    const struct ledger_file *row = ledger_file_at(scope->ledger, uid);
+    return scope->file_uid ? uid == scope->file_uid : row && row->device == scope->device;
+}
+
+static bool is_old(const struct finding_site *site)
+{
+    return site->verdict == VERDICT_lost_write || site->verdict == VERDICT_replayed_write ||
+           (site->verdict == VERDICT_zeroed && site->all_zero);
+}
+
+/* A write that was under way when the state was kept, or when it came back, is half there. */
+static bool is_edge(const struct span *edge, const struct finding_site *site)
+{
+    return edge && site->verdict == VERDICT_torn_page &&
+           site->written + REVERTED_EDGE_WRITES >= edge->first &&
+           site->written <= edge->last + REVERTED_EDGE_WRITES;
+}
+
+static bool belongs(const void *context, const struct finding_site *site)
+{
+    const struct scope *scope = context;
+    return (is_old(site) || is_edge(scope->edge, site)) && !site->has_origin &&
+           in_scope(scope, site->file_uid);
+}
+
+static struct span span_of(const struct finding_group *group)
+{
+    struct span span = {.first = UINT64_MAX};
+    for (size_t i = 0; i < group->count; i++) {
+        const struct finding_site *site = group->sites[i];
+        if (site->found_written_ns > span.as_of_ns)
+            span.as_of_ns = site->found_written_ns;
+        if (!site->written)
+            continue;
+        span.known++;
+        span.first = site->written < span.first ? site->written : span.first;
+        span.last = site->written > span.last ? site->written : span.last;
+    }
+    return span;
+}
+
+/* Pages that were written last within the span and are right. */
+static uint64_t survivors(const struct scope *scope, const struct finding_group *group,
+                          const struct span *span)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        uint16_t uid = group->sites[i]->file_uid;
+        if (i > 0 && group->sites[i - 1]->file_uid == uid)
+            continue; /* once a file */
+        uint32_t pages = ledger_file_at(scope->ledger, uid)->capacity_pages;
+        for (uint32_t page = 0; page < pages; page++) {
+            uint64_t written = ledger_order(scope->ledger, uid, page).written;
+            count += written >= span->first && written <= span->last &&
+                     ledger_view(scope->ledger, uid, page).state == LEDGER_QUIET;
+        }
+    }
+    return count;
+}
+
+static bool went_back(const struct scope *scope, const struct finding_group *group,
+                      struct span *span)
+{
+    size_t writes = 0;
+    finding_group_ranges(group, REVERTED_WRITE_PAGES, &writes);
+    *span = span_of(group);
+    if (span->known < REVERTED_PAGES_MIN || writes < REVERTED_WRITES_MIN)
+        return false;
+    span->survivors = survivors(scope, group, span);
+    return span->survivors * REVERTED_SURVIVORS_SHARE <= span->known;
+}
+
+static size_t files_of(const struct finding_group *group)
+{
+    size_t files = 0;
+    for (size_t i = 0; i < group->count; i++)
+        files += i == 0 || group->sites[i - 1]->file_uid != group->sites[i]->file_uid;
+    return files;
+}
+
+/* The pages beyond the sites share the fate of those of their class, if all of them do. */
+static void take_rest(struct findings *findings, struct finding *event)
+{
+    static const enum verdict classes[] = {VERDICT_lost_write, VERDICT_replayed_write};
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
+        bool all = true;
+        for (unsigned i = 0; i < findings->sites.count; i++)
+            all = all &&
+                  (findings->sites.list[i].verdict != classes[c] || findings->sites.list[i].joined);
+        if (all)
+            finding_group_take_rest(findings, event, classes[c]);
+    }
+}
+
+static void tell(struct findings *findings, struct finding_group *group, const struct span *span)
+{
+    char as_of[64] = "the start", ranges[120];
+    size_t files = files_of(group);
+    struct finding *event = finding_group_join(findings, group, VERDICT_reverted_volume);
+    if (!event)
+        return;
+    take_rest(findings, event);
+    if (span->as_of_ns)
+        evidence_time_text(span->as_of_ns, true, as_of, sizeof as_of);
+    finding_group_ranges_text(event, ranges, sizeof ranges);
+    snprintf(event->detail, sizeof event->detail,
+             "%" PRIu64 " pages of %zu file%s are in the state as of %s: what was written after "
+             "that, over %" PRIu64 " writes, is gone, and nothing that was written before; %s",
+             event->pages, files, files == 1 ? "" : "s", as_of, span->last - span->first + 1,
+             ranges);
+}
+
+/* True: they went back, and one event stands for it. */
+static int try_scope(struct findings *findings, const struct scope *scope, bool *found)
+{
+    struct finding_group group;
+    struct span span;
+    int error = finding_group_make(&group, &findings->sites, belongs, scope);
+    if (error)
+        return error;
+    *found = went_back(scope, &group, &span);
+    finding_group_free(&group);
+    if (!*found)
+        return 0;
+    struct scope with_edge = *scope;
+    with_edge.edge = &span;
+    error = finding_group_make(&group, &findings->sites, belongs, &with_edge);
+    if (error)
+        return error;
+    tell(findings, &group, &span);
+    finding_group_free(&group);
+    return 0;
+}
+
+/* The whole device first, then the file alone. */
+int reverted_find(struct findings *findings)
+{
+    struct scope scope = {.ledger = findings->ledger};
+    if (!findings->ledger)
+        return 0;
+    bool tried[LEDGER_FILES_MAX + 1] = {false};
+    for (unsigned i = 0; i < findings->sites.count; i++) {
+        const struct finding_site *site = &findings->sites.list[i];
+        bool found = false;
+        if (site->joined || !is_old(site) || tried[site->file_uid])
+            continue;
+        tried[site->file_uid] = true;
+        scope.file_uid = 0;
+        scope.device = ledger_file_at(scope.ledger, site->file_uid)->device;
+        int error = try_scope(findings, &scope, &found);
+        scope.file_uid = site->file_uid;
+        if (!error && !found)
+            error = try_scope(findings, &scope, &found);
+        if (error)
+            return error;
+    }
+    return 0;
+}
