@@ -118,6 +118,8 @@ static void write_looks(FILE *out, const struct finding *finding)
         fprintf(out, ", %u of them with the same wrong content, %s", finding->agreed,
                 finding->healed ? "the last one was right" : "none was right");
     fprintf(out, "\n");
+    if (finding->heal_ns)
+        fprintf(out, "right after      %.3f ms\n", (double)finding->heal_ns / NS_PER_MS);
     if (finding->detail[0])
         fprintf(out, "detail           %s\n", finding->detail);
 }

@@ -15,8 +15,8 @@ static bool blames_storage(const struct finding *event)
 /* What was wrong and what was right a moment later: the same bytes? */
 static bool is_one_image(const struct finding *event, const struct finding_images *images)
 {
-    return event->healed && images->read_image && images->last_image &&
-           memcmp(images->read_image, images->last_image, images->size_bytes) == 0;
+    return event->healed && images->read_image && images->good_image &&
+           memcmp(images->read_image, images->good_image, images->size_bytes) == 0;
 }
 
 /* Byte by byte the owed image, whatever the first judgement says? */

@@ -56,6 +56,7 @@ struct finding {
     unsigned retries;       /* reads after the first */
     unsigned agreed;        /* of them with the same wrong image */
     bool healed;
+    uint64_t heal_ns;         /* from the first bad read to the first good one; 0: not known */
     int error;                /* errno of the system, or 0 */
     char actor[32];           /* who met it */
     struct event_place place; /* where in the source; set by finding_report */

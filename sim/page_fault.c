@@ -47,10 +47,24 @@ static bool truncation(struct page_reader *reader, struct finding *finding)
 
 static void describe(const struct page_reader *reader, struct finding *finding)
 {
+    char bad[64];
+    page_sectors_text(&reader->sectors, bad, sizeof bad);
     if (reader->first_error) {
+        const char *system = strerror(-reader->first_error);
         finding->error = -reader->first_error;
-        snprintf(finding->detail, sizeof finding->detail, "the system said: %s",
-                 strerror(-reader->first_error));
+        if (bad[0])
+            snprintf(finding->detail, sizeof finding->detail,
+                     "sectors %s of 512 bytes cannot be read; the system said: %s", bad, system);
+        else if (reader->sectors.unit_bytes)
+            snprintf(finding->detail, sizeof finding->detail,
+                     "the page cannot be read, each of its sectors can; the system said: %s",
+                     system);
+        else
+            snprintf(finding->detail, sizeof finding->detail, "the system said: %s", system);
+    } else if (reader->first_why.verdict == VERDICT_NONE) {
+        snprintf(finding->detail, sizeof finding->detail,
+                 "the same bytes were judged wrong and, looked at again, right: the memory or a "
+                 "CPU of this machine erred, not the storage. Test the memory of this machine");
     } else {
         snprintf(finding->detail, sizeof finding->detail,
                  "generation %" PRIu64 " was found, %" PRIu64 " was acknowledged",
@@ -82,6 +96,8 @@ static void expected_image(struct page_reader *reader)
 static enum verdict verdict_of(const struct page_reader *reader, bool healed)
 {
     const struct explanation *why = &reader->first_why;
+    if (why->verdict == VERDICT_NONE) /* explain() finds nothing wrong in the very same bytes */
+        return VERDICT_memory_changed;
     enum verdict verdict = explain_after_rereads(why, healed);
     if (!reader->file->snapshot_of || verdict != VERDICT_zeroed)
         return verdict;
@@ -105,6 +121,33 @@ static void blame_neighbour(struct page_reader *reader, struct finding *finding)
     finding->verdict = VERDICT_neighbour_damage;
 }
 
+/* Of a page that cannot be read as a whole: which sectors, and what stands in the others. */
+static void sectors_explain(struct page_reader *reader, struct explanation *why)
+{
+    struct explanation map;
+    struct expectation expect =
+        page_expectation(reader, reader->file, reader->page_no, reader->first_before);
+    if (!reader->sectors.unit_bytes)
+        return;
+    explain(reader->sectors.image, reader->sectors.serial, &expect, &map);
+    memcpy(why->sectors, map.sectors, sizeof why->sectors);
+    page_sectors_mark(&reader->sectors, why->sectors);
+    why->generation_expected = map.generation_expected;
+    why->generation_found = map.generation_found;
+}
+
+static struct finding_images images_of(const struct page_reader *reader, bool healed)
+{
+    bool known = !reader->first_error; /* else there is no first image */
+    return (struct finding_images){
+        .read_image = known ? reader->first_image : NULL,
+        .last_image = known ? page_read_last_bad(reader) : NULL,
+        .good_image = healed ? reader->target : NULL,
+        .expected_image = reader->expected,
+        .size_bytes = PAGE_BYTES,
+    };
+}
+
 static struct finding finding_of(const struct page_reader *reader, bool healed)
 {
     const struct data_file *file = reader->file;
@@ -118,6 +161,7 @@ static struct finding finding_of(const struct page_reader *reader, bool healed)
         .retries = reader->attempt,
         .agreed = reader->agreed,
         .healed = healed,
+        .heal_ns = healed ? clock_now_ns(reader->run->clock) - reader->first_ns : 0,
         .writer = reader->first_before.actor,
         .written_s = reader->first_before.time_s,
     };
@@ -151,14 +195,9 @@ void page_fault_report(struct page_reader *reader, bool healed)
             reader->first_error ? error_verdict(reader, healed) : verdict_of(reader, healed);
         blame_neighbour(reader, &finding);
     }
+    sectors_explain(reader, &finding.why);
     expected_image(reader);
-    struct finding_images images = {
-        .read_image = reader->first_error ? NULL : reader->first_image,
-        .last_image = healed || reader->first_error ? NULL : reader->spare,
-        .good_image = healed ? reader->target : NULL,
-        .expected_image = reader->expected,
-        .size_bytes = PAGE_BYTES,
-    };
+    struct finding_images images = images_of(reader, healed);
     finding_report(&reader->run->findings, &finding, &images);
     if (finding.verdict == VERDICT_device_gone)
         run_stop(reader->run, RUN_STOP_ERROR);

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/os_errors.h"
 #include "sim/page_fault.h"
 
-#define READER_PAGES         5
+#define READER_PAGES         6
 #define PATIENT_FINDINGS_MAX 16 /* from then on re-reads follow without pauses */
 
 int page_reader_init(struct page_reader *reader, struct run *run, struct task *task,
@@ -24,10 +25,11 @@ int page_reader_init(struct page_reader *reader, struct run *run, struct task *t
     if (!reader->memory)
         return -ENOMEM;
     reader->first_image = reader->memory;
-    reader->spare = reader->memory + PAGE_BYTES;
-    reader->expected = reader->memory + 2 * PAGE_BYTES;
-    reader->system_acked = reader->memory + 3 * PAGE_BYTES;
-    reader->system_issued = reader->memory + 4 * PAGE_BYTES;
+    reader->expected = reader->memory + PAGE_BYTES;
+    reader->system_acked = reader->memory + 2 * PAGE_BYTES;
+    reader->system_issued = reader->memory + 3 * PAGE_BYTES;
+    reader->spares[0] = reader->memory + 4 * PAGE_BYTES;
+    reader->spares[1] = reader->memory + 5 * PAGE_BYTES;
     return 0;
 }
 
@@ -110,16 +112,24 @@ static void cold_close(struct page_reader *reader)
     reader->cold = false;
 }
 
+/* Past the page cache where that is possible: what it remembers proves nothing of the device. */
+static int cold_descriptor(const struct file *file)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW;
+    int fd = open(file->path, flags | O_DIRECT);
+    return fd < 0 && !file->direct ? open(file->path, flags) : fd;
+}
+
 /* A descriptor of its own, so that what this process or the kernel remembers of the file is not
  * asked. */
 static bool cold_open(struct page_reader *reader)
 {
     struct file *file = &reader->file->file;
-    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (file->direct ? O_DIRECT : 0);
-    int fd = open(file->path, flags);
+    int fd = cold_descriptor(file);
     if (fd < 0)
         return false;
-    posix_fadvise(fd, (off_t)reader->page_no * PAGE_BYTES, PAGE_BYTES, POSIX_FADV_DONTNEED);
+    if (reader->attempt >= REREADS_COLD)
+        posix_fadvise(fd, (off_t)reader->page_no * PAGE_BYTES, PAGE_BYTES, POSIX_FADV_DONTNEED);
     reader->cold_target.fd = fd;
     reader->cold_target.uid = file->target.uid;
     reader->cold_target.align_bytes = file->target.align_bytes;
@@ -134,33 +144,45 @@ static bool cold_open(struct page_reader *reader)
     return true;
 }
 
-static uint8_t *read_buffer(struct page_reader *reader)
+uint8_t *page_read_buffer(struct page_reader *reader)
 {
-    return reader->attempt == 0 ? reader->target : reader->spare;
+    return reader->attempt == 0 ? reader->target : reader->spares[reader->attempt % 2];
+}
+
+const uint8_t *page_read_last_bad(const struct page_reader *reader)
+{
+    return reader->bad_attempt ? reader->spares[reader->bad_attempt % 2] : NULL;
+}
+
+/* One request of the present read; what it reads, and whereto, is set. */
+static void request_send(struct page_reader *reader)
+{
+    struct io_req *req = &reader->req;
+    req->op = IO_READ;
+    req->stream = reader->stream;
+    req->target = reader->cold ? &reader->cold_target : &reader->file->file.target;
+    req->done = read_done;
+    req->context = reader;
+    reader->in_flight = true;
+    io_submit(&reader->task->worker->io, req);
 }
 
 static void read_submit(struct page_reader *reader)
 {
     struct file *file = &reader->file->file;
-    uint8_t *buffer = read_buffer(reader);
+    uint8_t *buffer = page_read_buffer(reader);
+    struct io_req *req = &reader->req;
     reader->serial = page_reader_serials(reader, 1);
     poison_fill(buffer, PAGE_BYTES, reader->serial);
     reader->before = ledger_view(reader->run->ledger, file->mark.file_uid, reader->page_no);
     reader->iov = (struct iovec){buffer, PAGE_BYTES};
-    struct io_req *req = &reader->req;
     memset(req, 0, offsetof(struct io_req, resume_iov));
-    req->op = IO_READ;
-    req->stream = reader->stream;
-    req->target = reader->cold ? &reader->cold_target : &file->target;
     req->offset = (uint64_t)reader->page_no * PAGE_BYTES;
     req->iov = &reader->iov;
     req->iov_count = 1;
-    req->done = read_done;
-    req->context = reader;
     if (reader->lateness_ns && reader->attempt == 0)
         req->due_ns = clock_now_ns(reader->run->clock) - reader->lateness_ns;
-    reader->in_flight = true;
-    io_submit(&reader->task->worker->io, req);
+    request_send(reader);
 }
 
 static void reader_begin(struct page_reader *reader, struct data_file *file, uint32_t page_no,
@@ -170,8 +192,9 @@ static void reader_begin(struct page_reader *reader, struct data_file *file, uin
     reader->page_no = page_no;
     reader->target = target;
     reader->stream = stream;
-    reader->attempt = reader->agreed = 0;
+    reader->attempt = reader->agreed = reader->bad_attempt = 0;
     reader->first_error = 0;
+    reader->sectors = (struct page_sectors){0};
     reader->resume_ns = 0;
     reader->sight = 0;
     reader->in_flight = false;
@@ -216,6 +239,7 @@ static void first_failure(struct page_reader *reader, const uint8_t *image, int 
     memset(&reader->first_why, 0, sizeof reader->first_why);
     reader->first_error = error;
     reader->first_before = reader->before;
+    reader->first_ns = clock_now_ns(reader->run->clock);
     memcpy(reader->first_image, image, PAGE_BYTES);
     if (error)
         return;
@@ -248,15 +272,16 @@ static bool is_patient(struct page_reader *reader)
 /* The next rung: at once, after a pause, through a fresh descriptor; false at the end. */
 static bool reread(struct page_reader *reader)
 {
-    if (reader->attempt > REREADS_MAX)
+    if (reader->attempt >= REREADS_COLD)
         return false;
     if (run_stopping(reader->run) && reader->attempt >= REREADS_AT_ONCE)
         return false;
     reader->attempt++;
     relaxed_add(&reader->task->worker->stats.counters.read_retries, 1);
-    if (reader->attempt > REREADS_MAX && !cold_open(reader))
-        return false;
-    if (reader->attempt > REREADS_AT_ONCE && is_patient(reader)) {
+    if (reader->attempt >= REREADS_FRESH) {
+        if (!cold_open(reader))
+            return false;
+    } else if (reader->attempt > REREADS_AT_ONCE && is_patient(reader)) {
         unsigned shift = reader->attempt - REREADS_AT_ONCE - 1; /* 1, 2, 4 ... ms, 2 s in all */
         uint64_t now = clock_now_ns(reader->run->clock);
         reader->resume_ns = now + (NS_PER_MS << (shift > 9 ? 9 : shift));
@@ -273,7 +298,7 @@ static bool reread(struct page_reader *reader)
 static enum page_read_result healed(struct page_reader *reader)
 {
     bool same_write = reader->before.epoch == reader->first_before.epoch;
-    memcpy(reader->target, reader->spare, PAGE_BYTES);
+    memcpy(reader->target, page_read_buffer(reader), PAGE_BYTES);
     page_fault_report(reader, reader->first_error || same_write);
     return PAGE_READ_RIGHT;
 }
@@ -286,11 +311,60 @@ static enum page_read_result overlapped(struct page_reader *reader)
     return PAGE_READ_OVERLAPPED;
 }
 
+/* ---- the sectors of a page that stays unreadable ---- */
+
+static bool sectors_next(struct page_reader *reader)
+{
+    memset(&reader->req, 0, offsetof(struct io_req, resume_iov));
+    if (!page_sectors_next(&reader->sectors, &reader->req, reader->page_no))
+        return false;
+    request_send(reader);
+    return true;
+}
+
+/* Reading bad sectors can take a device seconds each. */
+static bool sectors_begin(struct page_reader *reader)
+{
+    if (!reader->first_error || os_error_is_device_gone(reader->first_error) ||
+        run_stopping(reader->run) || !is_patient(reader) || page_fault_is_final(reader))
+        return false;
+    page_sectors_begin(&reader->sectors, &reader->file->file.target, reader->spares[0],
+                       page_reader_serials(reader, 1));
+    return sectors_next(reader);
+}
+
+static enum page_read_result sectors_step(struct page_reader *reader)
+{
+    page_sectors_done(&reader->sectors, reader->req.result);
+    if (sectors_next(reader))
+        return PAGE_READ_WAIT;
+    page_fault_report(reader, false);
+    return PAGE_READ_WRONG;
+}
+
+/* ---- the steps ---- */
+
+/* What a bad read adds to what is known. */
+static void note_bad(struct page_reader *reader, const uint8_t *image, int error)
+{
+    bool is_first = reader->attempt == 0 || (!error && reader->first_error);
+    if (is_first) { /* it can be read again, and now it is wrong */
+        first_failure(reader, image, error);
+        reader->agreed = 0;
+    } else if (!error && memcmp(image, reader->first_image, PAGE_BYTES) == 0) {
+        reader->agreed++;
+    }
+    if (reader->attempt == 0)
+        sighted(reader);
+    else if (!error)
+        reader->bad_attempt = reader->attempt;
+}
+
 /* The read completed: right, overlapped, or one more rung. */
 static enum page_read_result settle(struct page_reader *reader)
 {
     int error = reader->req.result;
-    uint8_t *image = read_buffer(reader);
+    uint8_t *image = page_read_buffer(reader);
     if (reader->cold)
         cold_close(reader);
     enum page_judgement judged = PAGE_JUDGED_WRONG;
@@ -300,19 +374,12 @@ static enum page_read_result settle(struct page_reader *reader)
         return overlapped(reader);
     if (judged == PAGE_JUDGED_RIGHT)
         return reader->attempt ? healed(reader) : PAGE_READ_RIGHT;
-    if (reader->attempt == 0) {
-        first_failure(reader, image, error);
-        sighted(reader);
-    } else if (!error && memcmp(image, reader->first_image, PAGE_BYTES) == 0) {
-        reader->agreed++;
-    }
-    if (!error && reader->first_error) { /* it can be read again, and now it is wrong */
-        first_failure(reader, image, 0);
-        reader->agreed = 0;
-    }
+    note_bad(reader, image, error);
     if (reader->before.state == LEDGER_QUARANTINED) /* its finding stands: no ladder again */
         return PAGE_READ_WRONG;
     if (!page_fault_is_final(reader) && reread(reader))
+        return PAGE_READ_WAIT;
+    if (sectors_begin(reader))
         return PAGE_READ_WAIT;
     page_fault_report(reader, false);
     return PAGE_READ_WRONG;
@@ -332,5 +399,5 @@ enum page_read_result page_read_step(struct page_reader *reader)
             read_submit(reader);
         return PAGE_READ_WAIT;
     }
-    return settle(reader);
+    return reader->sectors.unit_bytes ? sectors_step(reader) : settle(reader);
 }

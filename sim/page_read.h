@@ -4,9 +4,13 @@
  * A page is judged only if the ledger shows it quiet with the same epoch before the read was
  * submitted and after it completed; otherwise the read is OVERLAPPED and proves nothing.
  *
- * Ladder (DESIGN section 6): 4 re-reads at once into another buffer (SQL Server's; success = 825),
- * up to 15 with growing pauses (SQLIOSim's), and a last one through a reopened descriptor.  The
- * first good read decides "transient"; all images that matter are kept for the evidence.
+ * Ladder: 4 re-reads at once into another buffer (SQL Server's; success = 825), up to 15 with
+ * growing pauses (SQLIOSim's), one through a descriptor of its own, and one through such a
+ * descriptor after the kernel was told to forget the page.  Those two ask the device itself
+ * (O_DIRECT) wherever the file system can, also of a file that is used through the page cache.  The
+ * first good read decides "transient", and the time until then is told; the first bad, the last bad
+ * and the first good image are kept for the evidence.  A page that stays unreadable is read sector
+ * by sector, so that the finding says which are (page_sectors.h).
  *
  * Ownership: the reader belongs to one task; its buffers are allocated with it.  No allocation
  * while reading.
@@ -14,10 +18,13 @@
 #ifndef SIM_PAGE_READ_H
 #define SIM_PAGE_READ_H
 
+#include "sim/page_sectors.h"
 #include "sim/run.h"
 
 #define REREADS_AT_ONCE 4  /* SQL Server */
 #define REREADS_MAX     15 /* SQLIOSim */
+#define REREADS_FRESH   16 /* through a descriptor of its own */
+#define REREADS_COLD    17 /* ... past what the kernel remembers */
 /* The first re-read waits that long at most until the user's command is started, so that a trace
  * that it freezes ends with the first wrong read.  Starting takes 1 to 2 ms. */
 #define SIGHT_HOLD_NS 100000000ull
@@ -45,22 +52,26 @@ struct page_reader {
     struct iovec iov;
     struct page_batch *batch; /* whose page is being read; NULL: a page of its own, or none */
     bool in_flight;
-    bool cold; /* this read goes through a descriptor of its own */
+    bool cold;                   /* this read goes through a descriptor of its own */
+    struct page_sectors sectors; /* of a page that cannot be read as a whole */
     struct io_target cold_target;
     unsigned attempt; /* reads after the first */
     unsigned agreed;
-    uint64_t serial; /* poison of the present read */
+    unsigned bad_attempt; /* the last re-read that was wrong; 0: none */
+    uint64_t serial;      /* poison of the present read */
     /* Open loop: how late its op began; its reads were due that much earlier. */
     uint64_t lateness_ns;
     struct ledger_view before;
     struct ledger_view first_before; /* of the first failure */
     struct explanation first_why;
     int first_error;
+    uint64_t first_ns;  /* of the first failure: when it was seen */
     uint64_t resume_ns; /* pause ends */
     unsigned sight;     /* a command is being started for the first failure (finding_sight) */
     uint64_t sight_until_ns;
     uint8_t *memory; /* READER_PAGES pages */
-    uint8_t *first_image, *spare, *expected, *system_acked, *system_issued;
+    /* Re-reads go into the spares in turn: before a good one stands the last bad one. */
+    uint8_t *first_image, *spares[2], *expected, *system_acked, *system_issued;
 };
 
 int page_reader_init(struct page_reader *reader, struct run *run, struct task *task,
@@ -77,6 +88,11 @@ void page_read_continue(struct page_reader *reader, struct data_file *file, uint
                         uint8_t *image, enum stream stream, uint64_t serial,
                         struct ledger_view before, int error);
 enum page_read_result page_read_step(struct page_reader *reader);
+
+/* Where the present read, or re-read, puts its bytes. */
+uint8_t *page_read_buffer(struct page_reader *reader);
+/* The image that was wrong last; NULL: none that could be read but the first. */
+const uint8_t *page_read_last_bad(const struct page_reader *reader);
 
 enum page_judgement { PAGE_JUDGED_RIGHT, PAGE_JUDGED_WRONG, PAGE_NOT_JUDGED };
 /* Judge an image that was read between `before` and now; counts and marks it seen when right. */

@@ -464,6 +464,7 @@ static json_t *finding_json(const struct report *report, const struct finding *f
     put_count(object, "retries", finding->retries);
     put_count(object, "retries_agreed", finding->agreed);
     put_bool(object, "healed", finding->healed);
+    put_count(object, "healed_after_us", finding->heal_ns / NS_PER_US);
     put_count(object, "errno", (uint64_t)(finding->error < 0 ? -finding->error : finding->error));
     put_count(object, "times", finding->times);
     put_text(object, "actor", finding->actor);

@@ -153,6 +153,8 @@ static void tally_sector(struct tally *t, const struct sector_finding *s, bool f
     case SECTOR_OLD:
         tally_generation(t, s, expect);
         break;
+    case SECTOR_UNREADABLE: /* the reader's word, not an image's */
+        break;
     }
 }
 
@@ -340,6 +342,8 @@ const char *sector_state_text(enum sector_state state)
         return "not written by this run";
     case SECTOR_POISON:
         return "not filled by the read";
+    case SECTOR_UNREADABLE:
+        return "cannot be read";
     }
     return "unknown";
 }

@@ -35,7 +35,8 @@ enum sector_state {
     SECTOR_OTHER = 'm',   /* another page of this run */
     SECTOR_DAMAGED = 'c', /* right stamp, wrong bytes */
     SECTOR_FOREIGN = '?',
-    SECTOR_POISON = 'p', /* the read did not fill it */
+    SECTOR_POISON = 'p',     /* the read did not fill it */
+    SECTOR_UNREADABLE = 'u', /* no read of it succeeded; explain() does not say this */
 };
 
 struct explanation {

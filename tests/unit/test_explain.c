@@ -703,7 +703,7 @@ static void test_rereads_decide_between_persistent_and_transient(void **state)
 
 static void test_every_sector_state_has_a_text_of_its_own(void **state)
 {
-    static const char states[] = "nozmc?p";
+    static const char states[] = "nozmc?pu";
     (void)state;
     for (size_t a = 0; states[a]; a++)
         for (size_t b = 0; b < a; b++)

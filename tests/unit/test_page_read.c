@@ -19,14 +19,17 @@ struct reading {
     bool started, over, was_cold;
     enum page_read_result result;
     unsigned reads;          /* submissions seen */
-    uint64_t submits_ns[20]; /* when each was submitted */
+    uint64_t submits_ns[64]; /* when each was submitted */
 };
 
 static void note_submission(struct reading *r)
 {
-    if (!r->reader.in_flight || r->reads == r->reader.attempt + 1)
+    uint64_t submit_ns = clock_now_ns(r->task.worker->clock);
+    unsigned sectors =
+        r->reader.sectors.unit_bytes ? 1 + r->reader.sectors.at / r->reader.sectors.unit_bytes : 0;
+    if (!r->reader.in_flight || r->reads == r->reader.attempt + 1 + sectors)
         return;
-    r->submits_ns[r->reads++] = clock_now_ns(r->task.worker->clock);
+    r->submits_ns[r->reads++] = submit_ns;
     r->was_cold = r->reader.req.target == &r->reader.cold_target;
 }
 
@@ -237,20 +240,20 @@ static void four_re_reads_follow_at_once_then_come_pauses(void **state)
     scene_end(&s);
 }
 
-static void fifteen_re_reads_and_a_cold_one_then_it_is_wrong(void **state)
+static void fifteen_re_reads_a_fresh_and_a_cold_one_then_it_is_wrong(void **state)
 {
     (void)state;
     struct scene s;
     scene_begin(&s);
     damage_device(&s);
     assert_int_equal(read_page(&s), PAGE_READ_WRONG);
-    assert_int_equal(s.reading.reads, 1 + 15 + 1);
+    assert_int_equal(s.reading.reads, 1 + 15 + 1 + 1);
     assert_true(s.reading.was_cold);
     const struct finding *finding = only_finding(&s);
     assert_int_equal(finding->verdict, VERDICT_bit_flip);
     assert_false(finding->healed);
-    assert_int_equal(finding->retries, 16);
-    assert_int_equal(finding->agreed, 16);
+    assert_int_equal(finding->retries, 17);
+    assert_int_equal(finding->agreed, 17);
     assert_int_equal(ledger_view(s.core.run->ledger, CORE_DATA_UID, PAGE_NO).state,
                      LEDGER_QUARANTINED);
     scene_end(&s);
@@ -261,15 +264,15 @@ static void the_cold_read_alone_heals_too(void **state)
     (void)state;
     struct scene s;
     scene_begin(&s);
-    flip_reads(&s, 16); /* the first and fifteen re-reads */
+    flip_reads(&s, 17); /* the first, fifteen re-reads and the one through a fresh descriptor */
     assert_int_equal(read_page(&s), PAGE_READ_RIGHT);
     assert_true(s.reading.was_cold);
-    assert_int_equal(s.reading.reads, 17);
+    assert_int_equal(s.reading.reads, 18);
     assert_int_equal(only_finding(&s)->verdict, VERDICT_transient_damage);
     scene_end(&s);
 }
 
-static void only_the_last_read_is_cold(void **state)
+static void only_the_last_two_reads_have_a_descriptor_of_their_own(void **state)
 {
     (void)state;
     struct scene s;
@@ -321,7 +324,146 @@ static void an_error_that_stays_is_unreadable(void **state)
     fail_reads(&s, ALWAYS);
     assert_int_equal(read_page(&s), PAGE_READ_WRONG);
     assert_int_equal(only_finding(&s)->verdict, VERDICT_unreadable); /* 823 */
-    assert_int_equal(s.reading.reads, 17);
+    unsigned units = PAGE_BYTES / s.core.data->file.target.align_bytes;
+    assert_int_equal(s.reading.reads, 18 + units); /* the ladder, then each sector */
+    scene_end(&s);
+}
+
+/* 4096 bytes: what every device can be read in. */
+static void the_sectors_that_cannot_be_read_are_named(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    uint64_t second_half = (uint64_t)PAGE_NO * PAGE_BYTES + PAGE_BYTES / 2;
+    core_fault(&s.core, (struct fault_rule){.kind = FAULT_ERRNO,
+                                            .op = IO_READ,
+                                            .file_uid = CORE_DATA_UID,
+                                            .low = second_half,
+                                            .high = second_half + PAGE_BYTES / 2,
+                                            .count = ALWAYS,
+                                            .a = EIO});
+    assert_int_equal(read_page(&s), PAGE_READ_WRONG);
+    const struct finding *finding = only_finding(&s);
+    assert_int_equal(finding->verdict, VERDICT_unreadable);
+    assert_string_equal(finding->why.sectors, "nnnnnnnnuuuuuuuu");
+    assert_int_equal(finding->why.generation_found, GENERATION);
+    assert_int_equal(finding->why.generation_expected, GENERATION);
+    assert_non_null(strstr(finding->detail, "sectors 8-15 of 512 bytes cannot be read"));
+    scene_end(&s);
+}
+
+static void a_page_whose_sectors_can_be_read_alone_is_unreadable_and_says_so(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    fail_reads(&s, 18); /* the ladder */
+    assert_int_equal(read_page(&s), PAGE_READ_WRONG);
+    const struct finding *finding = only_finding(&s);
+    assert_int_equal(finding->verdict, VERDICT_unreadable);
+    assert_string_equal(finding->why.sectors, "nnnnnnnnnnnnnnnn");
+    assert_non_null(strstr(finding->detail, "each of its sectors can"));
+    scene_end(&s);
+}
+
+/* ---- what is kept of the reads ---- */
+
+struct kept {
+    unsigned times;
+    bool has_last, has_good;
+    uint8_t first[PAGE_BYTES], last[PAGE_BYTES], good[PAGE_BYTES];
+};
+
+static void keep_images(void *context, struct finding *event, const struct finding_images *images)
+{
+    struct kept *kept = context;
+    (void)event;
+    kept->times++;
+    kept->has_last = images->last_image != NULL;
+    kept->has_good = images->good_image != NULL;
+    memcpy(kept->first, images->read_image, PAGE_BYTES);
+    if (kept->has_last)
+        memcpy(kept->last, images->last_image, PAGE_BYTES);
+    if (kept->has_good)
+        memcpy(kept->good, images->good_image, PAGE_BYTES);
+}
+
+static void flip_one_read(struct scene *s, unsigned bit)
+{
+    core_fault(&s->core, (struct fault_rule){.kind = FAULT_FLIP,
+                                             .op = IO_READ,
+                                             .file_uid = CORE_DATA_UID,
+                                             .low = (uint64_t)PAGE_NO * PAGE_BYTES,
+                                             .high = (uint64_t)(PAGE_NO + 1) * PAGE_BYTES,
+                                             .nth = bit + 1, /* one after the other */
+                                             .a = BODY_BYTE,
+                                             .b = bit});
+}
+
+/* Reads: bit 0 flipped, bit 1, bit 2, then right. */
+static void first_bad_last_bad_and_first_good_image_are_kept(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct kept kept = {0};
+    uint8_t page[PAGE_BYTES];
+    scene_begin(&s);
+    sealed_image(&s, GENERATION, page);
+    for (unsigned bit = 0; bit < 3; bit++)
+        flip_one_read(&s, bit);
+    s.findings->announce = NULL;
+    s.findings->consider = keep_images;
+    s.findings->context = &kept;
+    assert_int_equal(read_page(&s), PAGE_READ_RIGHT);
+    assert_int_equal(s.reading.reads, 4);
+    assert_int_equal(kept.times, 1);
+    assert_true(kept.has_last && kept.has_good);
+    assert_int_equal(kept.first[BODY_BYTE] ^ page[BODY_BYTE], 1 << 0);
+    assert_int_equal(kept.last[BODY_BYTE] ^ page[BODY_BYTE], 1 << 2);
+    assert_int_equal(page_check(kept.good), PAGE_OK);
+    scene_end(&s);
+}
+
+static void the_time_until_a_read_was_right_is_told(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    flip_reads(&s,
+               7); /* four re-reads at once, pauses of 1 and 2 ms; the one after 4 ms is right */
+    assert_int_equal(read_page(&s), PAGE_READ_RIGHT);
+    assert_int_equal(only_finding(&s)->retries, 7);
+    assert_in_range(only_finding(&s)->heal_ns, 7 * NS_PER_MS, 14 * NS_PER_MS);
+    scene_end(&s);
+}
+
+static void a_fault_that_stays_has_no_time_to_heal(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    damage_device(&s);
+    assert_int_equal(read_page(&s), PAGE_READ_WRONG);
+    assert_int_equal(only_finding(&s)->heal_ns, 0);
+    scene_end(&s);
+}
+
+/* The device returned what it should, and the first judgement of it was wrong. */
+static void equal_images_that_are_judged_differently_are_not_the_storages(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_begin(&s);
+    reading_start(&s, PAGE_NO);
+    s.reading.started = true; /* go on as if the image had been found wrong */
+    sealed_image(&s, GENERATION, s.reading.target);
+    put_on_device(&s, s.reading.target);
+    page_read_continue(&s.reading.reader, s.core.data, PAGE_NO, s.reading.target, STREAM_page_read,
+                       1, ledger_view(s.core.run->ledger, CORE_DATA_UID, PAGE_NO), 0);
+    core_settle(&s.core);
+    assert_int_equal(s.reading.result, PAGE_READ_RIGHT);
+    assert_int_equal(only_finding(&s)->verdict, VERDICT_memory_changed);
     scene_end(&s);
 }
 
@@ -464,12 +606,18 @@ int main(void)
         cmocka_unit_test(an_older_generation_is_a_lost_write),
         cmocka_unit_test(one_good_re_read_heals),
         cmocka_unit_test(four_re_reads_follow_at_once_then_come_pauses),
-        cmocka_unit_test(fifteen_re_reads_and_a_cold_one_then_it_is_wrong),
+        cmocka_unit_test(fifteen_re_reads_a_fresh_and_a_cold_one_then_it_is_wrong),
         cmocka_unit_test(the_cold_read_alone_heals_too),
-        cmocka_unit_test(only_the_last_read_is_cold),
+        cmocka_unit_test(only_the_last_two_reads_have_a_descriptor_of_their_own),
         cmocka_unit_test(a_quarantined_page_is_not_reported_again),
         cmocka_unit_test(an_error_that_passes_is_a_read_retry),
         cmocka_unit_test(an_error_that_stays_is_unreadable),
+        cmocka_unit_test(the_sectors_that_cannot_be_read_are_named),
+        cmocka_unit_test(a_page_whose_sectors_can_be_read_alone_is_unreadable_and_says_so),
+        cmocka_unit_test(first_bad_last_bad_and_first_good_image_are_kept),
+        cmocka_unit_test(the_time_until_a_read_was_right_is_told),
+        cmocka_unit_test(a_fault_that_stays_has_no_time_to_heal),
+        cmocka_unit_test(equal_images_that_are_judged_differently_are_not_the_storages),
         cmocka_unit_test(an_error_and_then_a_wrong_page_is_judged_by_its_bytes),
         cmocka_unit_test(a_read_during_a_write_is_not_judged),
         cmocka_unit_test(a_read_is_not_judged_when_a_write_begins_before_its_end),
