@@ -69,6 +69,17 @@ static void add_content(struct line *line, const struct finding *finding)
             why->origin_other_run ? "another run's " : "", why->origin_page_no,
             why->origin_file_uid, why->origin_generation);
     }
+    if (why->has_shift && why->shift_bytes % PAGE_BYTES != 0) {
+        fact(line);
+        add(line, "it stands %" PRId64 " bytes %s its own place",
+            why->shift_bytes < 0 ? -why->shift_bytes : why->shift_bytes,
+            why->shift_bytes < 0 ? "before" : "behind");
+    }
+    if (why->origin_is_log) {
+        fact(line);
+        add(line, "the content is a log block, VLF sequence %" PRIu32 ", block %" PRIu32,
+            why->origin_fseq, why->origin_block);
+    }
     if (why->damaged_bits) {
         fact(line);
         add(line, "%u bit%s differ%s", why->damaged_bits, why->damaged_bits == 1 ? "" : "s",

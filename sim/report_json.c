@@ -391,6 +391,14 @@ static json_t *coverage_json(const struct report *report)
 
 static void put_origin(json_t *object, const struct explanation *why)
 {
+    if (why->has_shift)
+        put(object, "shift_bytes", json_integer((json_int_t)why->shift_bytes));
+    if (why->origin_is_log) {
+        json_t *block = json_object();
+        put_count(block, "vlf_sequence", why->origin_fseq);
+        put_count(block, "block", why->origin_block);
+        put(object, "origin_log_block", block);
+    }
     if (!why->has_origin)
         return;
     json_t *origin = json_object();

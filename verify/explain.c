@@ -200,24 +200,14 @@ static enum verdict data_verdict(const struct tally *t, const struct expectation
     return generations_verdict(t, expect);
 }
 
-static void origin_put(struct explanation *out, const struct sector_finding *s)
-{
-    out->has_origin = true;
-    out->origin_file_uid = s->origin.file_uid;
-    out->origin_page_no = s->origin.page_no;
-    out->origin_generation = s->origin.generation;
-    out->origin_other_run = s->origin.other_run;
-    out->generation_found = s->origin.generation;
-}
-
 static void generation_put(struct explanation *out, const struct tally *t, const void *page)
 {
     switch (out->verdict) {
     case VERDICT_misdirected_write:
-        origin_put(out, t->origin);
+        explain_origin_put(out, &t->origin->origin);
         break;
     case VERDICT_old_data:
-        origin_put(out, t->run_origin);
+        explain_origin_put(out, &t->run_origin->origin);
         break;
     case VERDICT_lost_write:
     case VERDICT_replayed_write:
@@ -277,6 +267,7 @@ static void explain_data(const void *page, uint64_t io_serial, const struct expe
     struct sector_map map;
 
     sector_map_make(page, &io_serial, expect, &map);
+    sector_map_find_log(page, &map);
     sector_map_text(&map, out->sectors);
     struct tally t = tally_make(&map, expect);
     if (explain_is_right(page, expect)) {
@@ -286,6 +277,7 @@ static void explain_data(const void *page, uint64_t io_serial, const struct expe
     out->verdict = data_verdict(&t, expect);
     out->first_bad_offset = first_bad(&map, expect);
     generation_put(out, &t, page);
+    explain_shift_put(out, &map, expect);
     damage_put(out, &t, &map, page, expect);
 }
 

@@ -50,6 +50,13 @@ struct explanation {
     uint32_t origin_page_no;
     uint64_t origin_generation;
     bool origin_other_run;
+    /* The same content stands so many bytes behind (negative: before) its own place in the same
+     * file; a distance that is no multiple of a page: the storage works by sectors. */
+    bool has_shift;
+    int64_t shift_bytes;
+    /* It is a log block; has_origin is not set. */
+    bool origin_is_log;
+    uint32_t origin_fseq, origin_block;
     unsigned damaged_bits;     /* differing bits, when few and countable */
     int first_bad_offset;      /* in the page, -1 if unknown */
     uint64_t found_written_ns; /* realtime: when an older image of the page was built; 0 unknown */

@@ -155,7 +155,11 @@ static void own_sector(struct sector_finding *out, const struct expectation *exp
 
 static struct origin stamp_origin(const struct sector_identity *id, bool other_run)
 {
-    return (struct origin){id->file_uid, id->page_no, id->generation_low, other_run};
+    return (struct origin){.file_uid = id->file_uid,
+                           .page_no = id->page_no,
+                           .generation = id->generation_low,
+                           .other_run = other_run,
+                           .sector = id->sector};
 }
 
 static struct difference stamped_difference(const uint8_t *at, const struct sector_identity *id,
@@ -171,11 +175,26 @@ static struct difference stamped_difference(const uint8_t *at, const struct sect
     return difference_between(at, right, sizeof(right));
 }
 
+/* The first sector of a page of this run, at a place where no page begins, or where none of this
+ * kind stands. */
+static bool is_first_sector(const uint8_t *at, const struct expectation *expect, struct origin *out)
+{
+    const struct page_stamp *stamp = page_stamp_of(at);
+
+    if (!page_header_crc_ok(at) || !own_run(stamp, expect->run))
+        return false;
+    *out = (struct origin){
+        .file_uid = stamp->file_uid, .page_no = stamp->page_no, .generation = stamp->generation};
+    return true;
+}
+
 bool sector_is_other(const void *sector_buf, unsigned sector, const struct expectation *expect,
                      struct origin *out)
 {
     struct sector_identity id;
 
+    if (sector > 0 && is_first_sector(sector_buf, expect, out))
+        return true;
     if (!sector_stamp_read(sector_buf, &id) || id.run_tag != expect->run->run_tag ||
         own_stamp(&id, sector, expect))
         return false;
@@ -276,6 +295,11 @@ static void body_sector(const struct scene *scene, unsigned sector, struct secto
     struct sector_identity id;
     struct difference d;
 
+    if (is_first_sector(at, expect, &out->origin)) {
+        out->state = SECTOR_OTHER;
+        out->has_origin = true;
+        return;
+    }
     if (!sector_stamp_read(at, &id)) {
         uint64_t generation = nearest(scene, sector, 0, &d);
         if (difference_near(&d))
@@ -352,7 +376,12 @@ static void header_sector(const struct scene *scene, struct sector_finding *out)
     const struct page_stamp *stamp = page_stamp_of(scene->page);
 
     if (!page_header_crc_ok(scene->page)) {
-        unbelieved_header_sector(scene, out);
+        if (sector_is_other(scene->page, 0, scene->expect, &out->origin)) {
+            out->state = SECTOR_OTHER;
+            out->has_origin = true;
+        } else {
+            unbelieved_header_sector(scene, out);
+        }
         return;
     }
     if (own_place(stamp, scene->expect)) {
@@ -363,7 +392,10 @@ static void header_sector(const struct scene *scene, struct sector_finding *out)
     bool other_page =
         stamp->file_uid != scene->expect->file_uid || stamp->page_no != scene->expect->page_no;
     out->has_origin = true;
-    out->origin = (struct origin){stamp->file_uid, stamp->page_no, stamp->generation, other_run};
+    out->origin = (struct origin){.file_uid = stamp->file_uid,
+                                  .page_no = stamp->page_no,
+                                  .generation = stamp->generation,
+                                  .other_run = other_run};
     out->state = !other_run && other_page ? SECTOR_OTHER : SECTOR_FOREIGN;
 }
 

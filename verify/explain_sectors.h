@@ -32,6 +32,9 @@ struct origin {
     uint32_t page_no;
     uint64_t generation;
     bool other_run;
+    unsigned sector; /* of that page */
+    bool is_log;     /* a log block instead: of which the following is known */
+    uint32_t fseq, block;
 };
 
 struct sector_finding {
@@ -63,7 +66,16 @@ void sector_map_make(const void *page, const uint64_t *io_serial, const struct e
 bool sector_map_allowed(const struct sector_map *map, const struct expectation *expect);
 void sector_map_text(const struct sector_map *map, char out[PAGE_SECTORS + 1]);
 
-/* A sector of another page, proven by regeneration. */
+/* Foreign sectors that hold a log block of this format become OTHER, with is_log. */
+void sector_map_find_log(const void *page, struct sector_map *map);
+/* Origin of the explanation from one sector's. */
+void explain_origin_put(struct explanation *out, const struct origin *origin);
+/* How far all sectors of other places stand from their own ones, if it is the same distance. */
+void explain_shift_put(struct explanation *out, const struct sector_map *map,
+                       const struct expectation *expect);
+
+/* A sector of another page (or of this one at another place), proven by regeneration, or by the
+ * header CRC if it is the first one of its page. */
 bool sector_is_other(const void *sector_buf, unsigned sector, const struct expectation *expect,
                      struct origin *out);
 /* Header and stamp are damaged, the body of all sectors is generation's: the offset of the byte in

@@ -128,7 +128,7 @@ static enum sector_state strange_sector(const uint8_t *page, unsigned sector,
 
     if (page_is_zero(at, PAGE_SECTOR_BYTES))
         return SECTOR_ZERO;
-    if (sector > 0 && sector_is_other(at, sector, expect, &out->origin)) {
+    if (sector_is_other(at, sector, expect, &out->origin)) {
         out->has_origin = true;
         return SECTOR_OTHER;
     }
@@ -154,6 +154,7 @@ static void system_map(const uint8_t *page, uint64_t io_serial, const struct ima
         else
             s->state = strange_sector(page, sector, images, expect, s);
     }
+    sector_map_find_log(page, out);
 }
 
 static unsigned count_state(const struct sector_map *map, enum sector_state state)
@@ -162,16 +163,6 @@ static unsigned count_state(const struct sector_map *map, enum sector_state stat
     for (unsigned sector = 0; sector < PAGE_SECTORS; sector++)
         count += map->sector[sector].state == state;
     return count;
-}
-
-static void origin_put(struct explanation *out, const struct origin *origin)
-{
-    out->has_origin = true;
-    out->origin_file_uid = origin->file_uid;
-    out->origin_page_no = origin->page_no;
-    out->origin_generation = origin->generation;
-    out->origin_other_run = origin->other_run;
-    out->generation_found = origin->generation;
 }
 
 /* A whole data page of ours, or of a run before. */
@@ -188,7 +179,7 @@ static enum verdict data_page_verdict(const uint8_t *page, const struct expectat
     bool own = !origin.other_run && origin.file_uid == expect->file_uid &&
                origin.page_no == expect->page_no;
 
-    origin_put(out, &origin);
+    explain_origin_put(out, &origin);
     return origin.other_run || own ? VERDICT_old_data : VERDICT_misdirected_write;
 }
 
@@ -204,13 +195,13 @@ static enum verdict own_page_verdict(const uint8_t *page, const struct images *i
     if (expect->kind == SYSPAGE_FILE_HEADER && file_mark_read(page, &mark) == 0) {
         origin.other_run = memcmp(mark.run_id, expect->run->run_id, RUN_ID_BYTES) != 0;
         if (origin.other_run || mark.incarnation != expect->incarnation) {
-            origin_put(out, &origin);
+            explain_origin_put(out, &origin);
             return VERDICT_old_data;
         }
     }
     if (images->newest && lsn_compare(page_lsn(page), page_lsn(images->newest)) > 0) {
         origin.other_run = true;
-        origin_put(out, &origin);
+        explain_origin_put(out, &origin);
         return VERDICT_old_data;
     }
     if (!own_check(page, expect)) /* another kind of page */
@@ -231,7 +222,7 @@ static enum verdict sound_page_verdict(const uint8_t *page, const struct images 
         return own_page_verdict(page, images, expect, out);
     if (header->file_id == expect->file_id)
         origin.file_uid = expect->file_uid;
-    origin_put(out, &origin);
+    explain_origin_put(out, &origin);
     return VERDICT_misdirected_write;
 }
 
@@ -294,7 +285,7 @@ static enum verdict system_verdict(const uint8_t *page, const struct sector_map 
     if (protection_holds(page))
         return sound_page_verdict(page, images, expect, out);
     if (first_origin(map)) {
-        origin_put(out, first_origin(map));
+        explain_origin_put(out, first_origin(map));
         return VERDICT_misdirected_write;
     }
     if (!images->newest)
@@ -330,5 +321,6 @@ void explain_system(const void *page, uint64_t io_serial, const struct expectati
         return;
     if (images.newest)
         out->first_bad_offset = first_strange(&map);
+    explain_shift_put(out, &map, expect);
     out->verdict = system_verdict(page, &map, &images, expect, out);
 }
