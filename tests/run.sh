@@ -28,12 +28,14 @@ esac
 packages_install build test extra
 build_preset "$root" release "$root/build" -DBUILD_TESTING=ON -DWERROR=ON
 
+# Two entries a processor: the runs of cli, crash and fault wait for disks and clocks half the time.
+#
 # The summary is held back until the reasons of the skips are printed: they belong at the end, and
 # the summary is the end.
 cd "$root/build"
 status=0
 {
-    ctest --output-on-failure -j "$(build_jobs)" --no-tests=error \
+    ctest --output-on-failure -j "$((2 * $(build_jobs)))" --no-tests=error \
         ${selection[@]+"${selection[@]}"} </dev/null 2>&1 || echo "ctest-status $?"
 } | awk -v log_file="$root/build/Testing/Temporary/LastTest.log" -v status_file=ctest-status \
     -f "$root/tests/summary.awk"

@@ -46,11 +46,13 @@ build_quietly() { # PRESET BUILD-FOLDER [-- TARGET]
     }
 }
 
-sanitizer_suite() { # PRESET COMPILER FLAG LABELS FACTOR [NOT-THESE]
-    local folder=$root/build-$1 log=$root/build-$1/Testing/Temporary/LastTest.log
+sanitizer_suite() { # PRESET COMPILER FLAG FACTOR LABELS...
+    local preset=$1 folder=$root/build-$1 log=$root/build-$1/Testing/Temporary/LastTest.log labels
     demand_sanitizer "$2" "$3"
-    build_quietly "$1" "$folder"
-    TEST_SCALE=$(scaled "$5")
+    TEST_SCALE=$(scaled "$4")
+    shift 4
+    labels=$(IFS='|' && echo "^($*)\$")
+    build_quietly "$preset" "$folder" -- "${@/#/tests_}"
     export TEST_SCALE
     export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_stack_use_after_return=1}"
     export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
@@ -58,8 +60,8 @@ sanitizer_suite() { # PRESET COMPILER FLAG LABELS FACTOR [NOT-THESE]
     cd "$folder"
     {
         "${plain_addresses[@]}" ctest --output-on-failure --no-tests=error -j "$(build_jobs)" \
-            -L "$4" -LE '^long$' ${6:+-E "$6"} 2>&1 || echo "ctest-status $?"
-    } | awk -v log_file="$log" -v status_file=ctest-status -v prefix="SKIP in $1: " \
+            -L "$labels" -LE '^long$' 2>&1 || echo "ctest-status $?"
+    } | awk -v log_file="$log" -v status_file=ctest-status -v prefix="SKIP in $preset: " \
         -f "$root/tests/summary.awk"
     return "$(cat ctest-status)"
 }
@@ -93,14 +95,9 @@ fuzz_suite() { # NAME
     grep -E '^(stat::|Done )' "$work/output"
 }
 
-# Long simulated times under the virtual clock are one thread: nothing for the thread sanitizer.
-one_thread='^(unit_test_(io_keys|rated)'
-one_thread+='|model_test_(backup|determinism|forced_flush|hdd_mix|idle_clock|indirect|key_effects'
-one_thread+='|lazy_writer|log_life|max_iops|seeds|slots|snapshot|sparse|tempdb|users))$'
-
 case "${1:-}" in
-asan) sanitizer_suite asan cc -fsanitize=address,undefined '^(unit|model|detect)$' 0.25 ;;
-tsan) sanitizer_suite tsan cc -fsanitize=thread '^(unit|model)$' 0.1 "$one_thread" ;;
+asan) sanitizer_suite asan cc -fsanitize=address,undefined 0.25 unit model detect ;;
+tsan) sanitizer_suite tsan cc -fsanitize=thread 0.1 unit model ;;
 fuzz) fuzz_suite "${2:?name of the fuzz target}" ;;
 *)
     echo "usage: tests/suite.sh asan|tsan|fuzz NAME" >&2
