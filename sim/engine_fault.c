@@ -92,11 +92,19 @@ static void make_ready(struct fault_engine *fault, struct io_req *req)
     fault->ready_count++;
 }
 
+static void flight_end(struct fault_engine *fault, const struct io_req *req)
+{
+    pthread_mutex_lock(&fault->config->lock);
+    fault_flight_end(fault->config, req);
+    pthread_mutex_unlock(&fault->config->lock);
+}
+
 /* Transferred; now it is ready, or held back first. */
 static void op_transferred(struct fault_engine *fault, struct fault_op *op)
 {
     uint64_t now = clock_now_ns(fault->base.clock);
     fault_op_finish(op, now);
+    flight_end(fault, op->req);
     if (op->delay_ns > 0) {
         op->due_ns = (op->req->completed_ns ? op->req->completed_ns : now) + op->delay_ns;
         op->next = fault->delayed;
@@ -119,6 +127,7 @@ static void start(struct fault_engine *fault, struct io_req *req, const struct f
     struct fault_op *op = fault_op_create(fault->config, req, range, hits, hit_count);
     if (op == NULL) {
         req->engine_result = -ENOMEM;
+        flight_end(fault, req);
         make_ready(fault, req);
         return;
     }
@@ -145,6 +154,7 @@ static int fault_submit(struct io_engine *engine, struct io_req *req)
     unsigned hit_count = fault_match(fault->config, &range, hits);
     if (req->op == IO_WRITE)
         fault_preimage_keep(fault->config, &range);
+    fault_flight_begin(fault->config, req, &range);
     pthread_mutex_unlock(&fault->config->lock);
     if (hit_count > 0)
         start(fault, req, &range, hits, hit_count);
@@ -170,10 +180,12 @@ static void absorb(struct fault_engine *fault, struct io_req *list)
         struct io_req *req = list;
         list = req->next;
         struct fault_op *op = take_active(fault, req);
-        if (op)
+        if (op) {
             op_transferred(fault, op);
-        else
+        } else {
+            flight_end(fault, req);
             make_ready(fault, req);
+        }
     }
 }
 

@@ -47,6 +47,11 @@ enum fault_kind {
     FAULT_OTHER_FILE,    /* write: the range goes to the same offset + a of the file with uid c */
     FAULT_KEEP,          /* the file is copied as it is before the request */
     FAULT_REVERT,        /* the copy of the last FAULT_KEEP is put back, before the request */
+    FAULT_REPLAY,        /* read: what the range held before its last write is written again first;
+                            matches like FAULT_STALE */
+    FAULT_WRAP,          /* what lies at a or beyond goes to, and comes from, offset modulo a */
+    FAULT_CHANGE_BEFORE, /* write: bit b of byte a of the caller's buffer flips before the transfer
+                          */
 };
 
 struct fault_rule {
@@ -63,13 +68,29 @@ struct fault_rule {
     unsigned matches, fired;
 };
 
-/* One fault that took effect; a rule that fired on a transfer which then failed leaves none. */
+/* What became of it: an error, and what is done to a read, is met at once; what stays on the device
+ * waits for a read, and is masked when its bytes are written again before.  See fault_fate.c. */
+enum fault_fate {
+    FAULT_PENDING,
+    FAULT_MET,
+    FAULT_MASKED,
+};
+
+/* One fault that took effect; a rule that fired on a transfer which then failed leaves none, or one
+ * of size 0 with what it had put elsewhere. */
 struct fault_truth {
     unsigned rule;
     enum io_op op;
     uint16_t file_uid;
     uint64_t offset, size_bytes; /* the touched part */
     uint64_t time_ns;
+    enum fault_fate fate;
+    /* Where else bytes were put (misdirected, duplicated, wrapped, neighbours); size 0: nowhere. */
+    struct fault_stray {
+        uint16_t file_uid;
+        uint64_t offset, size_bytes;
+        enum fault_fate fate;
+    } stray;
 };
 
 #define FAULT_RULES_MAX 64
@@ -89,6 +110,7 @@ struct fault_config {
     uint64_t requests;      /* transfers seen so far, for the nth-I/O loops (any_op, nth = k) */
     /* pre-images kept for FAULT_STALE rules */
     struct fault_preimage *preimages;
+    struct fault_flight *flights;                       /* transfers under way, see fault_fate.c */
     struct fault_kept *kept;                            /* copies of FAULT_KEEP */
     const struct io_target *targets[FAULT_TARGETS_MAX]; /* attached; NULL: free */
 };

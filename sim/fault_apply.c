@@ -5,8 +5,9 @@
  * work on a copy of the payload that goes to the device in the caller's place; "not written" means
  * that the copy holds what the device held.  Steps after a read work on the issuer's memory.
  *
- * Invariants: a step touches the touched part only; the issuer's memory is never changed by a step
- * before the transfer; a truth is recorded when the touched part was really transferred.
+ * Invariants: a step touches the touched part only, and strays; the issuer's memory is changed
+ * before the transfer by FAULT_CHANGE_BEFORE alone; a truth is recorded when the touched part was
+ * really transferred.
  */
 #include "sim/fault_apply.h"
 
@@ -182,18 +183,39 @@ static int before_lost(struct fault_op *op, const struct fault_hit *hit)
     return keep_old(op, hit->skip, hit->skip + hit->size_bytes);
 }
 
-static bool is_inside(const struct fault_op *op, int64_t at, size_t size_bytes)
+static bool is_inside(const struct io_target *target, int64_t at, size_t size_bytes)
 {
-    uint64_t file_size = atomic_load(&op->range.target->size_bytes);
+    uint64_t file_size = atomic_load(&target->size_bytes);
     return at >= 0 && (uint64_t)at <= file_size && size_bytes <= file_size - (uint64_t)at;
 }
 
-static int before_misdirect_write(struct fault_op *op, const struct fault_hit *hit)
+/* Bytes that go where nobody sent them; nothing happens outside the file. */
+static int stray_write(struct fault_op *op, const struct fault_hit *hit,
+                       const struct io_target *target, int64_t at, const unsigned char *data,
+                       size_t size_bytes)
 {
-    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule_of(op, hit)->a;
+    if (target == NULL || !is_inside(target, at, size_bytes))
+        return 0;
+    struct fault_stray stray = {
+        .file_uid = target->uid, .offset = (uint64_t)at, .size_bytes = size_bytes};
+    pthread_mutex_lock(&op->config->lock);
+    op->truths[hit - op->hits] = fault_record_stray(op->config, hit->rule, &stray);
+    pthread_mutex_unlock(&op->config->lock);
+    return fault_pwrite(target, data, size_bytes, (uint64_t)at);
+}
+
+static int64_t moved_by(const struct fault_op *op, const struct fault_hit *hit, int64_t distance)
+{
+    return (int64_t)(op->range.offset + hit->skip) + distance;
+}
+
+/* The range goes elsewhere, and its own place keeps what it held. */
+static int write_elsewhere(struct fault_op *op, const struct fault_hit *hit,
+                           const struct io_target *target, int64_t at)
+{
     int r = load_payload(op);
-    if (r == 0 && is_inside(op, at, hit->size_bytes))
-        r = fault_pwrite(op->range.target, op->payload + hit->skip, hit->size_bytes, (uint64_t)at);
+    if (r == 0)
+        r = stray_write(op, hit, target, at, op->payload + hit->skip, hit->size_bytes);
     /* A stray write next door may have reached into this very range: it is part of what is there.
      */
     if (r == 0 && op->old)
@@ -201,29 +223,30 @@ static int before_misdirect_write(struct fault_op *op, const struct fault_hit *h
     return r < 0 ? r : keep_old(op, hit->skip, hit->skip + hit->size_bytes);
 }
 
+static int before_misdirect_write(struct fault_op *op, const struct fault_hit *hit)
+{
+    return write_elsewhere(op, hit, op->range.target, moved_by(op, hit, rule_of(op, hit)->a));
+}
+
 static int before_duplicate(struct fault_op *op, const struct fault_hit *hit)
 {
-    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule_of(op, hit)->a;
     int r = load_payload(op);
-    if (r == 0 && is_inside(op, at, hit->size_bytes))
-        r = fault_pwrite(op->range.target, op->payload + hit->skip, hit->size_bytes, (uint64_t)at);
-    return r;
+    return r < 0 ? r
+                 : stray_write(op, hit, op->range.target, moved_by(op, hit, rule_of(op, hit)->a),
+                               op->payload + hit->skip, hit->size_bytes);
 }
 
 /* Bytes beside the range, which nobody writes. */
 static int before_neighbour(struct fault_op *op, const struct fault_hit *hit)
 {
     const struct fault_rule *rule = rule_of(op, hit);
-    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule->a;
     struct fault_rule garbage = {.b = rule->b, .c = rule->c};
     size_t size = (size_t)rule->b;
-    if (!is_inside(op, at, size))
-        return 0;
     unsigned char *part = malloc(size);
     if (part == NULL)
         return -ENOMEM;
     change_garbage(&garbage, part, size);
-    int r = fault_pwrite(op->range.target, part, size, (uint64_t)at);
+    int r = stray_write(op, hit, op->range.target, moved_by(op, hit, rule->a), part, size);
     free(part);
     return r;
 }
@@ -231,14 +254,37 @@ static int before_neighbour(struct fault_op *op, const struct fault_hit *hit)
 static int before_other_file(struct fault_op *op, const struct fault_hit *hit)
 {
     const struct fault_rule *rule = rule_of(op, hit);
-    const struct io_target *other = fault_target_of(op->config, (uint16_t)rule->c);
-    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule->a;
-    int r = load_payload(op);
-    bool inside =
-        other && at >= 0 && (uint64_t)at + hit->size_bytes <= atomic_load(&other->size_bytes);
-    if (r == 0 && inside)
-        r = fault_pwrite(other, op->payload + hit->skip, hit->size_bytes, (uint64_t)at);
-    return r < 0 ? r : keep_old(op, hit->skip, hit->skip + hit->size_bytes);
+    return write_elsewhere(op, hit, fault_target_of(op->config, (uint16_t)rule->c),
+                           moved_by(op, hit, rule->a));
+}
+
+static int64_t wrapped(const struct fault_op *op, const struct fault_hit *hit)
+{
+    return moved_by(op, hit, 0) % rule_of(op, hit)->a;
+}
+
+static int before_wrap(struct fault_op *op, const struct fault_hit *hit)
+{
+    return op->range.op == IO_WRITE ? write_elsewhere(op, hit, op->range.target, wrapped(op, hit))
+                                    : 0;
+}
+
+/* The older write is done again, before this read. */
+static int before_replay(struct fault_op *op, const struct fault_hit *hit)
+{
+    struct fault_range range = op->range;
+    range.offset += hit->skip;
+    range.size_bytes = hit->size_bytes;
+    unsigned char *part = malloc(hit->size_bytes);
+    int r = part ? fault_pread(range.target, part, range.size_bytes, range.offset) : -ENOMEM;
+    if (r == 0) {
+        pthread_mutex_lock(&op->config->lock);
+        fault_preimage_lay(op->config, &range, part);
+        pthread_mutex_unlock(&op->config->lock);
+        r = fault_pwrite(range.target, part, range.size_bytes, range.offset);
+    }
+    free(part);
+    return r;
 }
 
 static int before_keep(struct fault_op *op, const struct fault_hit *hit)
@@ -257,6 +303,22 @@ static int before_not_read(struct fault_op *op, const struct fault_hit *hit)
 {
     (void)hit;
     return load_memory(op);
+}
+
+/* The issuer's memory changes under a request that is on its way: what reaches the device, too. */
+static int before_change(struct fault_op *op, const struct fault_hit *hit)
+{
+    const struct fault_rule *rule = rule_of(op, hit);
+    unsigned char *part = malloc(hit->size_bytes);
+    if (part == NULL)
+        return -ENOMEM;
+    iov_copy_from(part, op->iov, op->iov_count, hit->skip, hit->size_bytes);
+    change_flip(rule, part, hit->size_bytes);
+    iov_copy_to(op->iov, op->iov_count, hit->skip, part, hit->size_bytes);
+    free(part);
+    if (op->payload) /* another rule copied it before */
+        change_flip(rule, op->payload + hit->skip, hit->size_bytes);
+    return 0;
 }
 
 static int before_delay(struct fault_op *op, const struct fault_hit *hit)
@@ -328,9 +390,8 @@ static int after_stale(struct fault_op *op, const struct fault_hit *hit)
     return 0;
 }
 
-static int after_misdirect_read(struct fault_op *op, const struct fault_hit *hit)
+static int read_elsewhere(struct fault_op *op, const struct fault_hit *hit, int64_t at)
 {
-    int64_t at = (int64_t)(op->range.offset + hit->skip) + rule_of(op, hit)->a;
     unsigned char *part = calloc(1, hit->size_bytes);
     if (part == NULL)
         return -ENOMEM;
@@ -339,6 +400,16 @@ static int after_misdirect_read(struct fault_op *op, const struct fault_hit *hit
         iov_copy_to(op->iov, op->iov_count, hit->skip, part, hit->size_bytes);
     free(part);
     return r;
+}
+
+static int after_misdirect_read(struct fault_op *op, const struct fault_hit *hit)
+{
+    return read_elsewhere(op, hit, moved_by(op, hit, rule_of(op, hit)->a));
+}
+
+static int after_wrap(struct fault_op *op, const struct fault_hit *hit)
+{
+    return op->range.op == IO_READ ? read_elsewhere(op, hit, wrapped(op, hit)) : 0;
 }
 
 static int after_truncate(struct fault_op *op, const struct fault_hit *hit)
@@ -372,6 +443,9 @@ static const struct {
     [FAULT_OTHER_FILE] = {before_other_file, NULL},
     [FAULT_KEEP] = {before_keep, NULL},
     [FAULT_REVERT] = {before_revert, NULL},
+    [FAULT_REPLAY] = {before_replay, NULL},
+    [FAULT_WRAP] = {before_wrap, after_wrap},
+    [FAULT_CHANGE_BEFORE] = {before_change, NULL},
 };
 
 static void fail(struct fault_op *op, int error)
@@ -447,6 +521,25 @@ static bool was_transferred(const struct fault_op *op, const struct fault_hit *h
     return transferred >= (ssize_t)(hit->skip + hit->size_bytes);
 }
 
+static void record(struct fault_op *op, const struct fault_hit *hit, uint64_t now_ns)
+{
+    bool error = rule_of(op, hit)->kind == FAULT_ERRNO;
+    pthread_mutex_lock(&op->config->lock);
+    struct fault_truth *truth = op->truths[hit - op->hits];
+    if (truth == NULL)
+        truth = fault_record(op->config);
+    if (truth) {
+        truth->rule = hit->rule;
+        truth->op = op->range.op;
+        truth->file_uid = op->range.target->uid;
+        truth->offset = op->range.offset + hit->skip;
+        truth->size_bytes = hit->size_bytes;
+        truth->time_ns = now_ns;
+        truth->fate = error ? FAULT_MET : fault_fate_now(op->config, op->req);
+    }
+    pthread_mutex_unlock(&op->config->lock);
+}
+
 void fault_op_finish(struct fault_op *op, uint64_t now_ns)
 {
     struct io_req *req = op->req;
@@ -463,9 +556,7 @@ void fault_op_finish(struct fault_op *op, uint64_t now_ns)
         fault_step *after = kinds[rule_of(op, hit)->kind].after;
         if (after && !op->skip_transfer && after(op, hit) < 0)
             continue;
-        pthread_mutex_lock(&op->config->lock);
-        fault_record(op->config, &op->range, hit, now_ns);
-        pthread_mutex_unlock(&op->config->lock);
+        record(op, hit, now_ns);
     }
     shorten(op);
 }

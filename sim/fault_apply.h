@@ -26,6 +26,7 @@ struct fault_op {
     ssize_t skipped_result;
     unsigned hit_count;
     struct fault_hit hits[FAULT_RULES_MAX];
+    struct fault_truth *truths[FAULT_RULES_MAX]; /* of each hit that put bytes elsewhere */
 };
 
 /* Prepare the request for the engine below (or decide that it never gets there: skip_transfer). */

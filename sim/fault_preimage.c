@@ -1,5 +1,6 @@
 /*
- * fault_preimage.c - what ranges held before their last write, for FAULT_STALE.
+ * fault_preimage.c - what ranges held before their last write, for FAULT_STALE and
+ * FAULT_REPLAY.
  *
  * Invariant: the list is ordered newest first; an entry that a newer one covers wholly is dropped,
  * so the list is bounded by the ranges in use, not by the number of writes.
@@ -67,7 +68,7 @@ static void keep(struct fault_config *config, const struct fault_range *range)
 
 static bool wants(const struct fault_rule *rule, const struct fault_range *range)
 {
-    if (rule->kind != FAULT_STALE)
+    if (!fault_wants_preimage(rule->kind))
         return false;
     if (rule->file_uid != 0 && rule->file_uid != range->target->uid)
         return false;

@@ -37,6 +37,9 @@ static const unsigned acts_on[] = {
     [FAULT_OTHER_FILE] = ON(IO_WRITE),
     [FAULT_KEEP] = ON(IO_READ) | ON(IO_WRITE) | ON(IO_FLUSH),
     [FAULT_REVERT] = ON(IO_READ) | ON(IO_WRITE) | ON(IO_FLUSH),
+    [FAULT_REPLAY] = ON(IO_READ),
+    [FAULT_WRAP] = ON(IO_READ) | ON(IO_WRITE),
+    [FAULT_CHANGE_BEFORE] = ON(IO_WRITE),
 };
 
 void fault_config_init(struct fault_config *config, const struct io_engine_ops *below,
@@ -52,6 +55,7 @@ void fault_config_clear(struct fault_config *config)
 {
     fault_preimage_clear(config);
     fault_kept_clear(config);
+    fault_flights_clear(config);
     pthread_mutex_destroy(&config->lock);
 }
 
@@ -104,7 +108,9 @@ static bool matches(const struct fault_config *config, const struct fault_rule *
     struct fault_range part = *range;
     part.offset += hit->skip;
     part.size_bytes = hit->size_bytes;
-    return rule->kind != FAULT_STALE || fault_preimage_exists(config, &part);
+    if (rule->kind == FAULT_WRAP)
+        return rule->a > 0 && part.offset >= (uint64_t)rule->a;
+    return !fault_wants_preimage(rule->kind) || fault_preimage_exists(config, &part);
 }
 
 static bool is_due(const struct fault_rule *rule)
@@ -145,19 +151,15 @@ unsigned fault_match(struct fault_config *config, const struct fault_range *rang
     return kept;
 }
 
-void fault_record(struct fault_config *config, const struct fault_range *range,
-                  const struct fault_hit *hit, uint64_t time_ns)
+struct fault_truth *fault_record(struct fault_config *config)
 {
     if (config->truth_count == FAULT_TRUTH_MAX) {
         config->truth_dropped++;
-        return;
+        return NULL;
     }
-    config->truth[config->truth_count++] = (struct fault_truth){.rule = hit->rule,
-                                                                .op = range->op,
-                                                                .file_uid = range->target->uid,
-                                                                .offset = range->offset + hit->skip,
-                                                                .size_bytes = hit->size_bytes,
-                                                                .time_ns = time_ns};
+    struct fault_truth *truth = &config->truth[config->truth_count++];
+    memset(truth, 0, sizeof(*truth));
+    return truth;
 }
 
 /* The smallest aligned range around [offset, offset + size_bytes). */

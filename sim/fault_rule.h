@@ -27,10 +27,26 @@ struct fault_range {
 /* Count the transfer, let the rules match; hits has room for FAULT_RULES_MAX. */
 unsigned fault_match(struct fault_config *config, const struct fault_range *range,
                      struct fault_hit *hits);
-void fault_record(struct fault_config *config, const struct fault_range *range,
-                  const struct fault_hit *hit, uint64_t time_ns);
+/* The next place of the truth list, zeroed, or NULL when it is full. */
+struct fault_truth *fault_record(struct fault_config *config);
 
-/* Before a write: keep what its range holds where a FAULT_STALE rule may ask for it. */
+/* Bytes were put elsewhere: known at once, whatever becomes of the transfer. */
+struct fault_truth *fault_record_stray(struct fault_config *config, unsigned rule,
+                                       const struct fault_stray *stray);
+
+/* A transfer begins and ends; between, and before the end, the fate of a fault done to it. */
+void fault_flight_begin(struct fault_config *config, const struct io_req *req,
+                        const struct fault_range *range);
+void fault_flight_end(struct fault_config *config, const struct io_req *req);
+enum fault_fate fault_fate_now(const struct fault_config *config, const struct io_req *req);
+void fault_flights_clear(struct fault_config *config);
+
+static inline bool fault_wants_preimage(enum fault_kind kind)
+{
+    return kind == FAULT_STALE || kind == FAULT_REPLAY;
+}
+
+/* Before a write: keep what its range holds where a rule may ask for it. */
 void fault_preimage_keep(struct fault_config *config, const struct fault_range *range);
 bool fault_preimage_exists(const struct fault_config *config, const struct fault_range *range);
 /* Lay what the range held before its last write over data (which holds the range). */
