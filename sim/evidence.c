@@ -20,6 +20,7 @@
 #include "config/paths.h"
 #include "sim/evidence_image.h"
 #include "sim/evidence_where.h"
+#include "sim/finding_sql.h"
 #include "verify/ledger.h"
 
 #define NAME_FILE_CHARS     60 /* of the file's name in the evidence's name */
@@ -124,6 +125,15 @@ static void write_looks(FILE *out, const struct finding *finding)
         fprintf(out, "detail           %s\n", finding->detail);
 }
 
+/* In a paragraph of its own: it may be copied. */
+static void write_sql(FILE *out, const struct finding *finding)
+{
+    char text[FINDING_SQL_TEXT_MAX];
+    finding_sql_text(finding, text);
+    if (text[0])
+        fprintf(out, "\nSQL Server would have written:\n%s\n", text);
+}
+
 static void write_facts(FILE *out, const struct evidence_sources *sources,
                         const struct finding *finding)
 {
@@ -138,6 +148,7 @@ static void write_facts(FILE *out, const struct evidence_sources *sources,
     write_origin(out, finding);
     write_sectors(out, finding->why.sectors);
     write_looks(out, finding);
+    write_sql(out, finding);
     evidence_write_history(out, finding, sources->clock, sources->histories);
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/finding_sql.h"
+
 static enum event_type type_of(enum severity severity)
 {
     switch (severity) {
@@ -41,6 +43,7 @@ static void add_validation(const struct finding *finding, char *out, size_t out_
 
 static void make_text(const struct finding *finding, const char *line, char out[EVENT_TEXT_MAX])
 {
+    char sql[FINDING_SQL_TEXT_MAX];
     char validation[FINDING_FILE_MAX + 80] = "";
     if (is_validation_failure(finding))
         add_validation(finding, validation, sizeof validation);
@@ -49,7 +52,10 @@ static void make_text(const struct finding *finding, const char *line, char out[
              strstr(line, sentence) ? "" : sentence);
     size_t length = strlen(out);
     if (length && out[length - 1] == '\n')
-        out[length - 1] = '\0';
+        out[--length] = '\0';
+    finding_sql_text(finding, sql);
+    if (sql[0])
+        snprintf(out + length, EVENT_TEXT_MAX - length, "\n%s", sql);
 }
 
 void finding_event_make(const struct finding *finding, struct finding_event *out)

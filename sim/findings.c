@@ -16,6 +16,7 @@
 #include "sim/error_dump.h"
 #include "sim/evidence.h"
 #include "sim/finding_hook.h"
+#include "sim/finding_sql.h"
 #include "verify/ledger.h"
 
 int findings_init(struct findings *findings, struct clock *clock, struct ledger *ledger,
@@ -299,6 +300,19 @@ static bool stops_the_run(const struct findings *findings, const struct finding 
            (severity == SEVERITY_INTEGRITY || severity == SEVERITY_IO_ERROR);
 }
 
+/* What it is for SQL Server, while the image is there. */
+static void know_as_sql_server(const struct findings *findings, struct finding *event,
+                               const struct finding_images *images)
+{
+    const struct ledger_file *file =
+        findings->ledger ? ledger_file_at(findings->ledger, event->file_uid) : NULL;
+    if (file) {
+        event->database_id = file->database_id;
+        event->file_id = file->file_id;
+    }
+    finding_sql_reason(event, images);
+}
+
 unsigned finding_report_at(struct findings *findings, const struct finding *finding,
                            const struct finding_images *images, struct event_place place)
 {
@@ -307,6 +321,7 @@ unsigned finding_report_at(struct findings *findings, const struct finding *find
     event.found_ns = clock_realtime_ns(findings->clock);
     event.times = 1;
     event.place = place;
+    know_as_sql_server(findings, &event, images);
     if (findings->consider && severity_of(event.verdict) == SEVERITY_INTEGRITY)
         findings->consider(findings->context, &event, images);
 

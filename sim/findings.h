@@ -35,6 +35,7 @@
 #define FINDINGS_SINGLE_MAX  100 /* of each class that is kept one by one */
 #define FINDING_FILE_MAX     512
 #define FINDING_DETAIL_MAX   400
+#define FINDING_REASON_MAX   160
 #define FINDING_EVIDENCE_MAX 128
 #define FINDING_DUMP_MAX     32
 #define FINDING_RANGES_MAX   16
@@ -72,6 +73,8 @@ struct finding {
     char device[DRIVE_NAME_MAX];
     uint64_t device_offset;
     uint32_t device_sector_bytes;
+    uint16_t database_id, file_id;       /* SQL Server's; set by finding_report; 0: not known */
+    char sql_reason[FINDING_REASON_MAX]; /* finding_sql.h; set by finding_report */
     char detail[FINDING_DETAIL_MAX];     /* one sentence of fact */
     char evidence[FINDING_EVIDENCE_MAX]; /* file name under evidence/, "" if none */
     char dump[FINDING_DUMP_MAX];         /* file name of the error dump, "" if none */

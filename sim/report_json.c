@@ -15,6 +15,7 @@
 
 #include "patterns/pattern.h"
 #include "sim/actor.h"
+#include "sim/finding_sql.h"
 #include "sim/run_actor_rows.h"
 #include "sim/report.h"
 #include "sim/report_slots.h"
@@ -409,6 +410,13 @@ static void put_origin(json_t *object, const struct explanation *why)
     put(object, "origin", origin);
 }
 
+static void put_sql_message(json_t *object, const struct finding *finding)
+{
+    char text[FINDING_SQL_TEXT_MAX];
+    finding_sql_text(finding, text);
+    put_text(object, "sql_message", text);
+}
+
 /* Null where nobody knows. */
 static void put_device(json_t *object, const struct finding *finding)
 {
@@ -460,6 +468,7 @@ static json_t *finding_json(const struct report *report, const struct finding *f
     put_text(object, "severity", severity_name(info->severity));
     put_text(object, "blame", blame_name(info->blame));
     put_count(object, "sql_error", (uint64_t)info->sql_error);
+    put_sql_message(object, finding);
     put_text(object, "meaning", info->sentence);
     put_text(object, "file", finding->file);
     put_count(object, "file_uid", finding->file_uid);

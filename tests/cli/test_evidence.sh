@@ -31,9 +31,10 @@ if command -v filefrag >/dev/null; then
     filefrag -e -b512 "$DIR/sqliosim.mdx" >"$WORK/frag" 2>/dev/null || rm -f "$WORK/frag"
 fi
 python3 - "$WORK" "$PAGES" <<'PY' || fail "the evidence is not as it should be"
-import json, os, re, sys
+import html, json, os, re, sys
 work, pages = sys.argv[1], list(map(int, sys.argv[2].split()))
 result = json.load(open(f"{work}/r/result.json"))
+xml = html.unescape(open(f"{work}/r/sqliosim.log.xml").read())
 found = [f for f in result["integrity"]["findings"] if f["severity"] == "integrity"]
 assert found, "no finding"
 frag = []
@@ -53,6 +54,16 @@ for f in found:
     last = open(stem + "-last.bin", "rb").read() if not f["healed"] else read
     assert last[3 * 512:4 * 512] == read[3 * 512:4 * 512], "the last wrong image"
     assert os.path.exists(stem + "-good.bin") == f["healed"]
+
+    stored = int.from_bytes(read[0x3C:0x40], "little")
+    sql = (f"SQL Server detected a logical consistency-based I/O error: incorrect checksum "
+           f"(expected: 0x{stored:08x}; actual: 0x")
+    where = (f"during a read of page (1:{f['page']}) in database ID {{}} at offset "
+             f"0x{f['offset']:014x} in file '{f['file']}'.")
+    for words in (f["sql_message"], text, xml):
+        assert sql in words, words[:3000]
+        assert any(where.format(n) in words for n in range(1, 33)), words[:3000]
+    assert f["sql_message"].startswith("Error: 824, Severity: 24, State: 2.\n")
 
     rows = [line.split() for line in text.split("requests that touched these bytes")[1]
             .split("\n\n")[0].splitlines()[2:]]
