@@ -184,6 +184,13 @@ static const struct cli_row cli_rows[] = {
      .kind = CLI_TEXT,
      FIELD(label),
      .help = "A name for this run in its reports."},
+    {.name = "trace",
+     .argument = "FILE",
+     .one_run = true,
+     .kind = CLI_TEXT,
+     FIELD(trace_path),
+     .help = "Write a line for each I/O to FILE, a new one: when, who, what, where, result, page "
+             "generations."},
     {.name = "max-iops",
      .argument = "N",
      .kind = CLI_SETTING,

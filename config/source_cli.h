@@ -25,6 +25,7 @@ struct run_options {
     char *save_path;   /* write the resulting configuration there */
     char *out_dir;     /* NULL: the default of `run` */
     char *label;
+    char *trace_path;
     char *preset;
     char *on_finding, *on_stall; /* commands for the shell; NULL: none */
     bool on_every;

@@ -440,6 +440,7 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
     actor->database = database;
     actor->service = pattern->service;
     snprintf(actor->name, sizeof actor->name, "%s %u", pattern->name, kind_index + 1);
+    actor->task.name = actor->name;
     const void *settings =
         pattern->section ? profile_section(profile, pattern->section->name) : NULL;
     actor->state = calloc(1, pattern->state_size(settings));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/exit_code.h"
+#include "sim/io_trace.h"
 
 const struct backup_user_settings *backup_settings(const struct run *run)
 {
@@ -64,6 +65,8 @@ static int file_make(struct run *run, unsigned index)
         return error;
     }
     run->message[0] = 0;
+    if (run->config.trace)
+        io_trace_file(run->config.trace, mark.file_uid, file->path);
     return run_attach(run, &file->target);
 }
 

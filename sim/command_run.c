@@ -29,6 +29,7 @@
 #include "sim/engine_mem.h"
 #include "sim/error_log.h"
 #include "sim/final_summary.h"
+#include "sim/io_trace.h"
 #include "sim/passes.h"
 #include "sim/report.h"
 #include "sim/result_dir.h"
@@ -148,6 +149,8 @@ struct session {
     struct watch watch;
     struct error_log log;
     bool logging; /* the XML log is open */
+    struct io_trace trace;
+    bool tracing; /* it is open */
     struct run run;
     char *command;
 };
@@ -248,6 +251,60 @@ static void close_error_log(struct session *s)
     s->logging = false;
 }
 
+/* ---- the trace ---- */
+
+/* Beside the files under test it would disturb them; no device is looked at for that. */
+static int check_trace(struct session *s)
+{
+    char message[IO_TRACE_MESSAGE_MAX];
+    const char *path = s->setup.options.trace_path;
+    if (!path)
+        return 0;
+    for (unsigned i = 0; i < s->setup.plan.file_count; i++)
+        if (run_setup_same_file(path, s->setup.plan.files[i].path)) {
+            fprintf(stderr, "error: --trace %s is a file under test as well\n", path);
+            return EXIT_CODE_USAGE;
+        }
+    if (io_trace_check(path, message) == 0)
+        return 0;
+    fprintf(stderr, "error: %s\n", message);
+    return EXIT_CODE_USAGE;
+}
+
+static void tell_trace(const struct session *s)
+{
+    const char *path = s->setup.options.trace_path;
+    if (path)
+        printf(
+            "  trace    %s, about %u bytes an I/O: at 10,000 a second %u GB an hour. Keep it off "
+            "the disks under test\n",
+            path, IO_TRACE_LINE_BYTES, IO_TRACE_LINE_BYTES * 36 / 1000);
+}
+
+static int open_trace(struct session *s)
+{
+    char message[IO_TRACE_MESSAGE_MAX];
+    const char *path = s->setup.options.trace_path;
+    if (!path)
+        return 0;
+    int error = io_trace_open(&s->trace, path, &s->clock, s->setup.plan.workers, message);
+    s->tracing = !error;
+    if (!error)
+        return 0;
+    fprintf(stderr, "error: %s\n", message);
+    return EXIT_CODE_USAGE;
+}
+
+/* A request that never ended may still come to its buffer. */
+static void close_trace(struct session *s, bool started)
+{
+    if (s->tracing && !started && unlink(s->setup.options.trace_path) != 0)
+        fprintf(stderr, "warning: %s could not be removed\n", s->setup.options.trace_path);
+    if (s->tracing && !s->run.stuck)
+        io_trace_close(&s->trace);
+    s->tracing = false;
+}
+
 /* ---- the run ---- */
 
 static int make_device(struct session *s)
@@ -309,6 +366,7 @@ static int start_run(struct session *s)
         .on_finding = s->setup.options.on_finding,
         .on_stall = s->setup.options.on_stall,
         .on_every = s->setup.options.on_every,
+        .trace = s->tracing ? &s->trace : NULL,
     };
     if (run_create(&s->run, &config) == 0)
         return 0;
@@ -360,7 +418,9 @@ static void log_report(struct run *run, const struct report *report)
 /* What was written during the run and is not whole. */
 static void add_problems(const struct session *s, struct report *report)
 {
-    char text[SERIES_MESSAGE_MAX];
+    char text[SERIES_MESSAGE_MAX], why[IO_TRACE_MESSAGE_MAX];
+    if (s->tracing)
+        report_problem_add(report, s->setup.options.trace_path, io_trace_problem(&s->trace, why));
     report_problem_add(report, SERIES_FILE_NAME, series_problem(&s->watch.series, text));
     report_problem_add(report, profile_config(s->setup.profile)->error_file,
                        s->logging && s->log.failed ? "lacks entries: writing it failed" : NULL);
@@ -427,14 +487,19 @@ static int run_it(struct session *s)
         exit_code = EXIT_CODE_INCOMPLETE;
     }
     if (!exit_code)
+        exit_code = open_trace(s);
+    if (!exit_code)
         exit_code = start_run(s);
     bool started = exit_code == 0;
     if (started) {
         int error = run_execute(&s->run);
         watch_end(&s->watch, &s->run);
+        if (s->tracing && !s->run.stuck)
+            io_trace_flush(&s->trace);
         exit_code = exit_code_of(error, report_run(s));
     }
     run_destroy(&s->run);
+    close_trace(s, started);
     close_error_log(s);
     watch_free(&s->watch);
     if (!started)
@@ -519,6 +584,8 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
         exit_code = command_save_check(&s->setup);
     if (!exit_code)
         exit_code = check_error_log(s);
+    if (!exit_code)
+        exit_code = check_trace(s);
     if (exit_code)
         return exit_code;
     exit_code = choose_engine(s);
@@ -530,6 +597,8 @@ static int session_run(struct session *s, int argc, char **argv, bool sqliosim_m
         return exit_code;
     if (!s->setup.options.quiet)
         command_plan_print(&s->setup, s->engine.text, stdout);
+    if (!s->setup.options.quiet)
+        tell_trace(s);
     if (s->setup.options.dry_run) {
         printf("  result   %s would be created\ndry run: nothing was written\n",
                s->setup.options.out_dir ? s->setup.options.out_dir : "pagestorm-<date>-<time>");

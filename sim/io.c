@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sim/io_trace.h"
 #include "sim/iov.h"
 
 #define NO_PROGRESS_MAX 2 /* transfers without progress at one place that end a request */
@@ -72,6 +73,7 @@ static void prepare(struct io *io, struct io_req *req)
     req->submit_ns = clock_now_ns(io->clock); /* unless it has to wait */
     req->intended_ns = req->due_ns ? req->due_ns : req->submit_ns;
     req->result = 0;
+    req->issuer = io->issuer;
     req->entered = false;
     req->was_short = false;
     req->flush_failed = false;
@@ -239,6 +241,8 @@ static void finish_at(struct io *io, struct io_req *req, int result, uint64_t do
     io->pending--;
     io->ended++;
     io_history_add(&io->history, req, io->pending);
+    if (io->trace)
+        io_trace_add(io->trace, req);
     uint64_t response_ns = elapsed(req->intended_ns, req->done_ns);
     if (result == 0 && io->stats)
         stats_add(io->stats, req->phase, req->stream, req->total_bytes,

@@ -86,6 +86,7 @@ struct io_req {
     uint64_t completed_ns;
     /* private to wrapper and engine */
     struct io *owner;
+    const char *issuer;      /* io->issuer at submission */
     bool entered;            /* holds its places (io_gate.h) */
     uint32_t flush_failures; /* of the target, when the write was transferred */
     uint32_t slot;           /* io_watch.h */
@@ -171,8 +172,10 @@ struct io {
     struct io_req *granted_head, *granted_tail;
     struct io_watch *watch;
     unsigned watch_member;
-    struct io_slots *slots;    /* NULL: not watched */
-    struct io_history history; /* zeroed: none is kept */
+    struct io_slots *slots;        /* NULL: not watched */
+    const char *issuer;            /* who has the turn: task.name; for the trace */
+    struct io_trace_buffer *trace; /* NULL: none (io_trace.h) */
+    struct io_history history;     /* zeroed: none is kept */
     struct io_flushes flushes;
     unsigned ended; /* requests, wrapping */
     /* io_run: about twice a second while it waits; true: give up.  NULL: it waits for ever. */

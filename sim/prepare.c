@@ -242,6 +242,7 @@ int preparer_create(struct preparer **out, struct run *run, struct worker *worke
         return -ENOMEM;
     }
     task_init(&p->task, worker, preparer_step);
+    p->task.name = "initial update";
     p->task.finished = preparer_finished;
     p->run = run;
     p->file = file;

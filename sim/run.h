@@ -50,6 +50,7 @@ struct run_phase_time {
 
 struct run;
 struct foreign;
+struct io_trace;
 struct run_actor_rows;
 struct run_slots;
 
@@ -68,6 +69,7 @@ struct run_config {
     void *context;
     const _Atomic int *signal; /* set by a signal handler, or NULL */
     const struct reuse *reuse; /* the run whose files are taken over, or NULL: they are created */
+    struct io_trace *trace;    /* or NULL */
     const char *on_finding, *on_stall; /* the user's commands (finding_hook.h), or NULL */
     bool on_every;                     /* for each event, not only the first of a class */
     bool leave_like_killed;            /* tests: stop dead after the main part, as a kill would */

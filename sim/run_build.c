@@ -17,6 +17,7 @@
 #include "sim/evidence.h"
 #include "sim/exonerate.h"
 #include "sim/exit_code.h"
+#include "sim/io_trace.h"
 #include "sim/foreign.h"
 #include "sim/finding_hook.h"
 #include "sim/run_echo.h"
@@ -242,6 +243,7 @@ static int workers_make(struct run *run)
     io_gate_init(&run->gate, outstanding_max(run));
     io_gate_join(&run->gate, &run->io, false);
     limit_make(run);
+    run->io.trace = io_trace_buffer(run->config.trace, -1);
     run->workers = calloc(plan->workers, sizeof *run->workers);
     if (!run->workers)
         return fail(run, EXIT_CODE_INCOMPLETE, -ENOMEM, "not enough memory for %u workers",
@@ -255,6 +257,7 @@ static int workers_make(struct run *run)
             spreads(run) ? &plan->numa.nodes[numa_deal(&plan->numa, dealt)].cpus : &plan->cpus;
         io_gate_join(&run->gate, &run->workers[i].io, true);
         run->workers[i].io.limit = run->io.limit;
+        run->workers[i].io.trace = io_trace_buffer(run->config.trace, (int)i);
         run->worker_count++;
         if (run->seconds)
             run->workers[i].io.seconds = &run->seconds[i];
@@ -371,6 +374,8 @@ static int file_refused(struct run *run, int error)
 /* What each file of a run gets when it exists. */
 static int file_made(struct run *run, struct file *file)
 {
+    if (run->config.trace)
+        io_trace_file(run->config.trace, file->mark.file_uid, file->path);
     io_account_init(&file->target.account,
                     (uint32_t)((uint64_t)run->settings->target_io_duration_ns / NS_PER_MS),
                     outstanding_max(run));

@@ -295,6 +295,7 @@ static int copier_init(struct snapshot_copiers *of, unsigned index, struct run *
     copier->next = of->free_list;
     of->free_list = copier;
     task_init(&copier->task, worker, copier_step);
+    copier->task.name = "snapshot";
     copier->buffer = aligned_alloc(BUFFER_ALIGN, SNAPSHOT_COPY_PAGES * PAGE_BYTES);
     copier->batch.reader = &copier->reader;
     copier->batch.iov = copier->iov;

@@ -526,6 +526,7 @@ int wal_init_from(struct wal *wal, struct clock *clock, struct ledger *ledger, s
     wal->next_fseq = first_fseq;
     wal->chain_crc = run_chain_start(run->run_id, wal_uid(wal));
     task_init(&wal->writer, worker, wal_writer_step);
+    wal->writer.name = "log writer";
     pthread_mutex_lock(&wal->lock);
     vlf_activate(wal, 0);
     atomic_store(&wal->durable_end, 0);

@@ -292,7 +292,9 @@ static void task_run(struct worker *worker, struct task *task)
 {
     timer_remove(worker, task);
     atomic_store(&task->state, TASK_RUNNING);
+    worker->io.issuer = task->name;
     enum task_result result = task->step(task);
+    worker->io.issuer = NULL; /* what follows a completion is asked for by nobody */
     if (result == TASK_DONE) {
         timer_remove(worker, task);
         if (task->finished)

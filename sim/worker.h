@@ -38,6 +38,7 @@ struct task {
     enum task_result (*step)(struct task *task);
     void (*finished)(struct task *task); /* after TASK_DONE, may free the task; may be NULL */
     struct worker *worker;
+    const char *name;        /* for the trace of its requests; NULL: none */
     _Atomic int state;       /* private: enum task_state in worker.c */
     bool idle;               /* only when nothing else is to be done */
     struct task *queue_next; /* run queue or inbox */
