@@ -3,13 +3,18 @@
 
 Small files, short virtual times, odd seeds on the model of a disk, even ones on that of an SSD.
 Each run must reach its end, find nothing, and read back every page that it wrote.  What fails is
-printed with the command that repeats it; exit 1.
+printed with the command that repeats it, a smaller one that fails in the same way, and the
+operations on what was found wrong (minimise.py); exit 1.
 """
 import json
 import os
 import shutil
 import subprocess
 import sys
+
+import minimise
+
+MINIMISE_SECONDS = 60
 
 # Data of 16 MB and logs in which the largest transaction of each preset fits.
 SIZES = ["CONFIG.Reserve=1M", "Sizes.Data=16", "Sizes.DataMin=8", "Sizes.LogMin=12",
@@ -83,7 +88,9 @@ def main():
             words, problem = try_one(pagestorm, preset, seed, folder)
             if problem:
                 print("FAILED: %s, seed %d: %s" % (preset, seed, problem))
-                print("    mkdir d; " + " ".join(words))
+                print("    mkdir d; " + " ".join(words), flush=True)
+                if not failed:
+                    minimise.report(folder, words, MINIMISE_SECONDS)
                 failed += 1
                 if failed >= 5:
                     return 1
