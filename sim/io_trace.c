@@ -19,8 +19,8 @@
 #include "sim/io.h"
 #include "verify/page.h"
 
-#define BUFFER_BYTES (64u * 1024)
-#define LINE_MAX     (8u * 1024)   /* 130 generations of 20 digits, and the rest */
+#define BUFFER_BYTES (128u * 1024)
+#define LINE_MAX     (32u * 1024)  /* a backup's transfer of 1,024 pages, each another generation */
 #define LOOK_BYTES   (64ull << 20) /* between two looks at the free space */
 
 static int __attribute__((format(printf, 3, 4)))
@@ -230,8 +230,10 @@ int io_trace_open(struct io_trace *trace, const char *path, const struct clock *
     trace->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0640);
     if (trace->fd < 0)
         return fail(message, -errno, "--trace %s: it cannot be created: %s", path, strerror(errno));
-    if (buffers_make(trace, workers))
+    if (buffers_make(trace, workers)) {
+        close(trace->fd);
         return fail(message, -ENOMEM, "--trace %s: not enough memory", path);
+    }
     trace->at_once = clock->is_virtual;
     trace->realtime_ns = clock_realtime_ns(clock) - clock_now_ns(clock);
     append(trace, header, sizeof header - 1);
