@@ -119,6 +119,9 @@ struct finding *finding_group_join(struct findings *findings, struct finding_gro
 void finding_group_take_rest(struct findings *findings, struct finding *event, enum verdict of)
 {
     uint64_t rest = findings->sites.beyond[of];
+    for (unsigned i = 0; i < findings->sites.count; i++)
+        if (findings->sites.list[i].verdict == of && !findings->sites.list[i].joined)
+            return;
     findings->by_verdict[of] -= rest;
     findings->sites.beyond[of] = 0;
     event->pages += rest;

@@ -31,7 +31,8 @@ size_t finding_group_ranges(const struct finding_group *group, unsigned pages_ma
  * is changed then).  Its detail is the caller's to set. */
 struct finding *finding_group_join(struct findings *findings, struct finding_group *group,
                                    enum verdict verdict);
-/* Of classes that a group took whole: also what found no room among the sites is part of it. */
+/* What found no room among the sites shares the fate of its class, if all of that are part of an
+ * event of many. */
 void finding_group_take_rest(struct findings *findings, struct finding *event, enum verdict of);
 /* "pages 8-15, 20 and 3 more ranges" */
 void finding_group_ranges_text(const struct finding *event, char *out, size_t out_size_bytes);

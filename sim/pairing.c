@@ -14,6 +14,8 @@
 #include "sim/page_fault.h"
 #include "sim/reverted.h"
 #include "sim/snapshot.h"
+#include "sim/survey.h"
+#include "sim/wrapped.h"
 
 #define CHUNK_PAGES     128 /* 1 MiB: SQL Server's largest read-ahead */
 #define BUFFER_ALIGN    4096
@@ -285,25 +287,60 @@ static void search(struct pairing *pairing)
         run_say(run, "the search for where a lost write went was ended by the signal");
 }
 
+/* ---- many at once ---- */
+
+static int read_for_wrap(void *context, uint16_t file_uid, uint32_t page_no, void *page)
+{
+    struct pairing *pairing = context;
+    struct data_file *file = run_file_by_uid(pairing->run, file_uid);
+    if (!file || page_no >= file->file.size_pages)
+        return -ENODATA;
+    int error = pages_read(pairing, file, page_no, 1);
+    if (!error)
+        memcpy(page, pairing->buffer, PAGE_BYTES);
+    return error;
+}
+
+/* A run that was stopped at its first finding has not looked at the others yet. */
+static bool wants_survey(const struct run *run)
+{
+    return !run->audited && run->findings.stop_on_error &&
+           run->findings.by_verdict[VERDICT_device_gone] == 0 && !run_interrupted(run);
+}
+
+/* Before single pages are paired: what is part of one event of many needs no other end. */
+static int name_many(struct pairing *pairing)
+{
+    struct run *run = pairing->run;
+    struct page_source source = {read_for_wrap, pairing};
+    if (wants_survey(run))
+        survey_pages(run, &pairing->reader, pairing->buffer, PAIRING_PAGES_MAX);
+    int error = reverted_find(&run->findings);
+    return error ? error : wrapped_find(&run->findings, &source);
+}
+
 static bool anything_to_pair(const struct findings *findings)
 {
     return findings->by_verdict[VERDICT_misdirected_write] > 0 ||
-           findings->by_verdict[VERDICT_lost_write] > 0;
+           findings->by_verdict[VERDICT_lost_write] > 0 ||
+           findings->by_verdict[VERDICT_replayed_write] > 0 ||
+           findings->by_verdict[VERDICT_zeroed] > 0;
 }
 
 int findings_pair(struct run *run)
 {
-    int error = reverted_find(&run->findings);
-    if (error || !anything_to_pair(&run->findings))
-        return error;
+    if (!anything_to_pair(&run->findings))
+        return 0;
     struct pairing *pairing = calloc(1, sizeof *pairing);
     if (!pairing)
         return -ENOMEM;
     pairing->run = run;
-    error = page_reader_init(&pairing->reader, run, NULL, "pairing");
+    int error = page_reader_init(&pairing->reader, run, NULL, "pairing");
     pairing->buffer = aligned_alloc(BUFFER_ALIGN, (size_t)CHUNK_PAGES * PAGE_BYTES);
     if (!error && !pairing->buffer)
         error = -ENOMEM;
+    if (!error)
+        error = name_many(pairing);
     if (!error)
         error = pair_victims(pairing);
     if (!error) {

@@ -13,8 +13,10 @@
  *   only a lost write known            -> all data files are searched, up to PAIRING_PAGES_MAX
  * pages, for an image that carries what was lost
  *
- * Reads only, through run->io (stream pairing_read); without a misdirected or lost write it reads
- * nothing.  Called when all actors have stopped.
+ * Before that the many at once: reverted.h, wrapped.h, and after StopOnError survey.h.
+ *
+ * Reads only, through run->io (stream pairing_read); without an old, zeroed or misdirected page it
+ * reads nothing.  Called when all actors have stopped.
  */
 #ifndef SIM_PAIRING_H
 #define SIM_PAIRING_H

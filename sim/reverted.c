@@ -15,6 +15,7 @@
 struct span {
     uint64_t first, last; /* of the missing writes, in the order of all */
     uint64_t known, survivors;
+    uint64_t quiet;    /* of the known: only surveyed, so that the ledger does not know it yet */
     uint64_t as_of_ns; /* the newest image that is there */
 };
 
@@ -63,6 +64,7 @@ static struct span span_of(const struct finding_group *group)
         if (!site->written)
             continue;
         span.known++;
+        span.quiet += !site->counted;
         span.first = site->written < span.first ? site->written : span.first;
         span.last = site->written > span.last ? site->written : span.last;
     }
@@ -85,7 +87,7 @@ static uint64_t survivors(const struct scope *scope, const struct finding_group 
                      ledger_view(scope->ledger, uid, page).state == LEDGER_QUIET;
         }
     }
-    return count;
+    return count > span->quiet ? count - span->quiet : 0;
 }
 
 static bool went_back(const struct scope *scope, const struct finding_group *group,
@@ -108,20 +110,6 @@ static size_t files_of(const struct finding_group *group)
     return files;
 }
 
-/* The pages beyond the sites share the fate of those of their class, if all of them do. */
-static void take_rest(struct findings *findings, struct finding *event)
-{
-    static const enum verdict classes[] = {VERDICT_lost_write, VERDICT_replayed_write};
-    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
-        bool all = true;
-        for (unsigned i = 0; i < findings->sites.count; i++)
-            all = all &&
-                  (findings->sites.list[i].verdict != classes[c] || findings->sites.list[i].joined);
-        if (all)
-            finding_group_take_rest(findings, event, classes[c]);
-    }
-}
-
 static void tell(struct findings *findings, struct finding_group *group, const struct span *span)
 {
     char as_of[64] = "the start", ranges[120];
@@ -129,7 +117,8 @@ static void tell(struct findings *findings, struct finding_group *group, const s
     struct finding *event = finding_group_join(findings, group, VERDICT_reverted_volume);
     if (!event)
         return;
-    take_rest(findings, event);
+    finding_group_take_rest(findings, event, VERDICT_lost_write);
+    finding_group_take_rest(findings, event, VERDICT_replayed_write);
     if (span->as_of_ns)
         evidence_time_text(span->as_of_ns, true, as_of, sizeof as_of);
     finding_group_ranges_text(event, ranges, sizeof ranges);

@@ -1,6 +1,7 @@
 /*
  * test_many_at_once.c - faults that only several pages together, or the order of writes, can name:
- * damage beside a write.  Over the modelled device and the fault layer.
+ * damage beside a write, a file that went back in time, a device that wraps.  Over the modelled
+ * device and the fault layer.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,6 +133,30 @@ static void a_file_that_went_back_is_one_event_with_the_time_of_its_state(void *
     sim_end(&sim);
 }
 
+/* The run stops at the first old page; the survey finds the others. */
+static void a_revert_that_stopped_the_run_is_found_whole(void **state)
+{
+    (void)state;
+    struct fault_rule rules[] = {
+        {.kind = FAULT_KEEP, .op = IO_WRITE, .file_uid = DATA_UID, .nth = 120},
+        {.kind = FAULT_REVERT, .op = IO_WRITE, .file_uid = DATA_UID, .nth = 500},
+    };
+    struct sim_options options = {.data_bytes = 8 * MIB,
+                                  .duration_ns = 4 * NS_PER_S,
+                                  .settings = {{"CONFIG", "StopOnError", "TRUE"},
+                                               {"CONFIG", "CheckpointInterval", "1"},
+                                               {"CONFIG", "GatherPages", "1"},
+                                               {"RandomUser", "UserCount", "4"},
+                                               {"RandomUser", "SleepAfter", "20"},
+                                               {"BulkUpdateUser", "UserCount", "0"},
+                                               {"AuditUser", "UserCount", "1"}}};
+    struct sim sim;
+    run_with(&sim, rules, 2, &options);
+    const struct finding *event = only_event(&sim, VERDICT_reverted_volume);
+    assert_in_range(event->pages, 16, 380);
+    sim_end(&sim);
+}
+
 /* As many pages, each lost for itself, among others that were written. */
 static void writes_lost_here_and_there_are_no_revert(void **state)
 {
@@ -158,11 +183,84 @@ static void writes_lost_here_and_there_are_no_revert(void **state)
     sim_end(&sim);
 }
 
+/* ---- a device that wraps ---- */
+
+#define WRAP_PAGES 1024 /* of 2048 */
+
+/* What lies behind WRAP_PAGES is what lies so far before. */
+static void run_wrapped(struct sim *sim, const char *stop_on_error)
+{
+    static const int64_t back = -(int64_t)WRAP_PAGES * PAGE_BYTES;
+    struct fault_rule rules[] = {{.kind = FAULT_MISDIRECT_WRITE,
+                                  .op = IO_WRITE,
+                                  PAGES(WRAP_PAGES, 2 * WRAP_PAGES),
+                                  .count = UINT32_MAX,
+                                  .a = back},
+                                 {.kind = FAULT_MISDIRECT_READ,
+                                  .op = IO_READ,
+                                  PAGES(WRAP_PAGES, 2 * WRAP_PAGES),
+                                  .count = UINT32_MAX,
+                                  .a = back}};
+    struct sim_options options = {.settings = {{"CONFIG", "StopOnError", stop_on_error},
+                                               {"RandomUser", "UserCount", "2"},
+                                               {"RandomUser", "SleepAfter", "50"},
+                                               {"BulkUpdateUser", "UserCount", "0"},
+                                               {"AuditUser", "UserCount", "0"}}};
+    run_with(sim, rules, 2, &options);
+}
+
+static void a_device_that_wraps_is_one_event_with_the_distance(void **state)
+{
+    (void)state;
+    static const char *const stop[] = {"FALSE", "TRUE"};
+    for (unsigned i = 0; i < 2; i++) {
+        struct sim sim;
+        run_wrapped(&sim, stop[i]);
+        const struct finding *event = only_event(&sim, VERDICT_capacity_wrap);
+        assert_int_equal(event->file_uid, DATA_UID);
+        /* of each pair of pages that were written one is the other's */
+        assert_in_range(event->pages, 900, WRAP_PAGES + 10);
+        assert_non_null(strstr(event->detail, "8388608 bytes (8.0 MiB)"));
+        sim_end(&sim);
+    }
+}
+
+/* The same distance each time, and no wrap: both places are what they are. */
+static void writes_that_go_astray_by_one_distance_are_no_wrap(void **state)
+{
+    (void)state;
+    struct fault_rule rules[20];
+    for (unsigned i = 0; i < 20; i++)
+        rules[i] = (struct fault_rule){.kind = FAULT_DUPLICATE,
+                                       .op = IO_WRITE,
+                                       PAGES(40 + 20 * i, 41 + 20 * i),
+                                       .nth = 2,
+                                       .count = UINT32_MAX,
+                                       .a = 1000 * (int64_t)PAGE_BYTES};
+    struct sim_options options = {.settings = {{"CONFIG", "StopOnError", "FALSE"},
+                                               {"CONFIG", "GatherPages", "1"},
+                                               {"RandomUser", "UserCount", "8"},
+                                               {"RandomUser", "SleepAfter", "2"},
+                                               {"BulkUpdateUser", "UserCount", "0"},
+                                               {"AuditUser", "UserCount", "0"}}};
+    struct sim sim;
+    run_with(&sim, rules, 20, &options);
+    const struct findings *findings = &sim.run->findings;
+    assert_int_equal(findings->by_verdict[VERDICT_capacity_wrap], 0);
+    /* the copy of a page whose home is right */
+    assert_true(findings->by_verdict[VERDICT_replayed_write] >= 1);
+    assert_int_equal(findings->by_verdict[VERDICT_lost_write], 0);
+    sim_end(&sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_damaged_beside_a_write_is_named_so),
         cmocka_unit_test(a_file_that_went_back_is_one_event_with_the_time_of_its_state),
+        cmocka_unit_test(a_revert_that_stopped_the_run_is_found_whole),
+        cmocka_unit_test(a_device_that_wraps_is_one_event_with_the_distance),
+        cmocka_unit_test(writes_that_go_astray_by_one_distance_are_no_wrap),
         cmocka_unit_test(writes_lost_here_and_there_are_no_revert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
