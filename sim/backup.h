@@ -96,7 +96,8 @@ struct backup {
     uint32_t crc;
     bool crc_known;
     unsigned log_tries;
-    int log_error; /* of the first of them */
+    int log_error;       /* of the first of them */
+    uint64_t log_serial; /* of the poison of the present read */
     struct wal_span span;
     uint8_t *scratch; /* LOG_BLOCK_BYTES_MAX */
 };

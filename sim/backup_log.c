@@ -63,16 +63,29 @@ static bool is_cut(const struct backup *b, const uint8_t *at, size_t left, uint6
     return log_block_peek(at, b->span.parity, (uint32_t)(position >> 32), &what) > left;
 }
 
-static void report_damage(struct actor *actor, const struct log_damage *damage)
+static void report_damage(struct actor *actor, const struct backup_buffer *buffer,
+                          const struct log_damage *damage)
 {
     struct backup *b = actor->backup;
     struct finding finding = log_spot_finding(damage, true);
     const struct file *file = b->span.file;
+    size_t at = (size_t)(damage->offset - b->span.offset);
+    struct log_spot_content content = {
+        .bytes = buffer->memory + at,
+        .size_bytes = buffer->row.bytes - at,
+        .parity = b->span.parity,
+        .run = &actor->run->identity,
+        .fresh_is_zero = actor->run->settings->fresh_log_byte != CONFIG_FRESH_LOG_C0,
+        .serial = b->log_serial,
+        .scratch = b->scratch,
+    };
+    struct finding_images images = {.read_image = content.bytes, .size_bytes = finding.size_bytes};
+    log_spot_look(&finding, damage, true, &content);
     finding.retries = finding.agreed = LOG_REREADS_MAX;
     finding.file_uid = file->mark.file_uid;
     snprintf(finding.file, sizeof finding.file, "%s", file->path);
     snprintf(finding.actor, sizeof finding.actor, "%s", actor->name);
-    finding_report(&actor->run->findings, &finding, NULL);
+    finding_report(&actor->run->findings, &finding, &images);
 }
 
 static void report_read(struct actor *actor, int error, bool healed)
@@ -105,7 +118,8 @@ static void read_submit(struct backup *b, struct backup_buffer *buffer)
 {
     struct io_req *req = &buffer->req;
     buffer->row.bytes = (uint32_t)bytes_wanted(b);
-    poison_fill(buffer->memory, buffer->row.bytes, page_reader_serials(&b->reader, 1));
+    b->log_serial = worker_read_serials(b->actor->task.worker, 1);
+    poison_fill(buffer->memory, buffer->row.bytes, b->log_serial);
     buffer->iov = (struct iovec){buffer->memory, buffer->row.bytes};
     memset(req, 0, offsetof(struct io_req, resume_iov));
     req->op = IO_READ;
@@ -137,7 +151,7 @@ static enum task_result give_up(struct actor *actor, struct backup_buffer *buffe
     if (buffer->req.result)
         report_read(actor, buffer->req.result, false);
     else
-        report_damage(actor, damage);
+        report_damage(actor, buffer, damage);
     buffer->state = BACKUP_BUFFER_FREE;
     b->judging = NULL;
     b->busy--;

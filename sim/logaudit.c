@@ -22,6 +22,8 @@ struct vlf_seen {
     uint64_t end; /* file offset behind the last one */
 };
 
+#define SPOT_BYTES (LOG_BLOCK_BYTES_MAX / LOG_READ_ALIGN_BYTES * LOG_READ_ALIGN_BYTES)
+
 struct log_look;
 
 /* A file of the log, as the scan reads it. */
@@ -40,6 +42,7 @@ struct log_look {
     const struct file *bad_file; /* of a read that failed for good */
     uint64_t bad_offset;
     unsigned retries; /* of reads */
+    uint8_t *spot;    /* SPOT_BYTES of a damaged place, and a scratch block */
     int error;        /* of the scan */
 };
 
@@ -264,11 +267,17 @@ static bool end_is_right(const struct log_look *look)
 
 /* ---- reporting ---- */
 
-static void report(struct log_look *look, const struct file *file, struct finding *finding)
+static void report_with(struct log_look *look, const struct file *file, struct finding *finding,
+                        const struct finding_images *images)
 {
     finding->file_uid = file->mark.file_uid;
     snprintf(finding->file, sizeof finding->file, "%s", file->path);
-    finding_report(&look->run->findings, finding, NULL);
+    finding_report(&look->run->findings, finding, images);
+}
+
+static void report(struct log_look *look, const struct file *file, struct finding *finding)
+{
+    report_with(look, file, finding, NULL);
 }
 
 static bool was_reused(const struct log_look *look, const struct log_damage *damage)
@@ -277,15 +286,50 @@ static bool was_reused(const struct log_look *look, const struct log_damage *dam
     return index >= 0 && look->db->wal.vlfs[index].header.use_count > 1;
 }
 
+/* Read the damaged block a third time, for what stands there. */
+static size_t spot_read(struct log_look *look, const struct log_damage *damage, uint64_t serial)
+{
+    const struct look_file *file = &look->files[damage->file];
+    uint64_t start = damage->offset / LOG_READ_ALIGN_BYTES * LOG_READ_ALIGN_BYTES;
+    uint64_t end = (uint64_t)file->file->size_pages * PAGE_BYTES;
+    size_t bytes = end - start < SPOT_BYTES ? (size_t)(end - start) : SPOT_BYTES;
+    size_t skip = (size_t)(damage->offset - start);
+    poison_fill(look->spot, bytes, serial);
+    if (start >= end || read_once(file, start, look->spot, bytes))
+        return 0;
+    memmove(look->spot, look->spot + skip, bytes - skip);
+    return bytes - skip;
+}
+
+static void report_spot(struct log_look *look, const struct log_damage *damage)
+{
+    struct run *run = look->run;
+    bool reused = was_reused(look, damage);
+    int index = vlf_of_offset(&look->db->wal, damage->file, damage->offset);
+    struct finding finding = log_spot_finding(damage, reused);
+    struct log_spot_content content = {
+        .bytes = look->spot,
+        .run = &run->identity,
+        .fresh_is_zero = run->settings->fresh_log_byte != CONFIG_FRESH_LOG_C0,
+        .serial = damage->offset,
+        .scratch = look->spot + SPOT_BYTES,
+    };
+    struct finding_images images = {.read_image = look->spot, .size_bytes = LOG_SECTOR_BYTES};
+    if (index >= 0) {
+        content.parity = vlf_parity(look->db->wal.vlfs[index].header.use_count);
+        content.size_bytes = spot_read(look, damage, content.serial);
+        log_spot_look(&finding, damage, reused, &content);
+    }
+    finding.retries = finding.agreed = 1; /* the second look */
+    report_with(look, &look->db->logs[damage->file], &finding,
+                content.size_bytes >= LOG_SECTOR_BYTES ? &images : NULL);
+}
+
 static void report_spots(struct log_look *look)
 {
     size_t count = look->scan.damage_count;
-    for (size_t i = 0; i < count && i < LOG_SCAN_DAMAGE_MAX; i++) {
-        const struct log_damage *damage = &look->scan.damage[i];
-        struct finding finding = log_spot_finding(damage, was_reused(look, damage));
-        finding.retries = finding.agreed = 1; /* the second look */
-        report(look, &look->db->logs[damage->file], &finding);
-    }
+    for (size_t i = 0; i < count && i < LOG_SCAN_DAMAGE_MAX; i++)
+        report_spot(look, &look->scan.damage[i]);
 }
 
 static void report_unreadable(struct log_look *look)
@@ -442,6 +486,7 @@ static void look_free(struct log_look *look)
     free(look->files);
     free(look->more);
     free(look->seen);
+    free(look->spot);
     free(look);
 }
 
@@ -455,7 +500,8 @@ static struct log_look *look_make(struct run *run, struct database *db)
     look->files = calloc(db->log_count, sizeof *look->files);
     look->more = calloc(db->log_count, sizeof *look->more);
     look->seen = calloc(db->wal.vlf_count, sizeof *look->seen);
-    if (!look->files || !look->more || !look->seen) {
+    look->spot = aligned_alloc(LOG_READ_ALIGN_BYTES, 2 * SPOT_BYTES);
+    if (!look->files || !look->more || !look->seen || !look->spot) {
         look_free(look);
         return NULL;
     }

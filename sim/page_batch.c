@@ -32,7 +32,7 @@ void page_batch_send(struct page_batch *batch, const struct page_batch_pages *pa
     batch->stream = pages->stream;
     batch->next = batch->at = 0;
     batch->alone = batch->unreadable = false;
-    batch->serial = page_reader_serials(reader, batch->count);
+    batch->serial = worker_read_serials(reader->task->worker, batch->count);
     for (unsigned i = 0; i < batch->count; i++) {
         poison_fill(page_batch_image(batch, i), PAGE_BYTES, batch->serial + i);
         batch->before[i] =

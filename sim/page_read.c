@@ -39,14 +39,6 @@ void page_reader_free(struct page_reader *reader)
     reader->memory = NULL;
 }
 
-uint64_t page_reader_serials(struct page_reader *reader, unsigned count)
-{
-    struct worker *worker = reader->task->worker;
-    uint64_t first = (uint64_t)(worker->index + 1) << 48 | (worker->read_serial + 1);
-    worker->read_serial += count;
-    return first;
-}
-
 /* ---- judging ---- */
 
 struct expectation page_expectation(struct page_reader *reader, struct data_file *file,
@@ -172,7 +164,7 @@ static void read_submit(struct page_reader *reader)
     struct file *file = &reader->file->file;
     uint8_t *buffer = page_read_buffer(reader);
     struct io_req *req = &reader->req;
-    reader->serial = page_reader_serials(reader, 1);
+    reader->serial = worker_read_serials(reader->task->worker, 1);
     poison_fill(buffer, PAGE_BYTES, reader->serial);
     reader->before = ledger_view(reader->run->ledger, file->mark.file_uid, reader->page_no);
     reader->iov = (struct iovec){buffer, PAGE_BYTES};
@@ -329,7 +321,7 @@ static bool sectors_begin(struct page_reader *reader)
         run_stopping(reader->run) || !is_patient(reader) || page_fault_is_final(reader))
         return false;
     page_sectors_begin(&reader->sectors, &reader->file->file.target, reader->spares[0],
-                       page_reader_serials(reader, 1));
+                       worker_read_serials(reader->task->worker, 1));
     return sectors_next(reader);
 }
 

@@ -77,8 +77,6 @@ struct page_reader {
 int page_reader_init(struct page_reader *reader, struct run *run, struct task *task,
                      const char *actor) __attribute__((warn_unused_result));
 void page_reader_free(struct page_reader *reader);
-/* The first of so many numbers for poison_fill() that no other read of the run has. */
-uint64_t page_reader_serials(struct page_reader *reader, unsigned count);
 
 /* Read one page into target (aligned) and judge it. */
 void page_read_start(struct page_reader *reader, struct data_file *file, uint32_t page_no,

@@ -69,10 +69,16 @@ int run_log_prepare(struct run *run, struct database *database)
         .fresh_byte = settings->fresh_log_byte == CONFIG_FRESH_LOG_C0 ? 0xC0 : 0x00,
         .on_growth = growth_tell,
     };
+    struct wal_read_back_how read_back = {
+        .findings = &run->findings,
+        .run = &run->identity,
+        .share = (uint64_t)settings->log_read_back,
+        .seed = run->config.plan->seed,
+        .fresh_is_zero = settings->fresh_log_byte != CONFIG_FRESH_LOG_C0,
+    };
     int error = grows ? wal_growth_enable(wal, &how) : 0;
     if (!error && settings->log_read_back)
-        error = wal_read_back_enable(wal, &run->findings, (uint64_t)settings->log_read_back,
-                                     run->config.plan->seed);
+        error = wal_read_back_enable(wal, &read_back);
     free(rules);
     return error;
 }

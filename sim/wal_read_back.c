@@ -8,6 +8,7 @@
 
 #include "sim/log_spot.h"
 #include "verify/checksum.h"
+#include "verify/explain.h"
 
 #define READ_ALIGN 4096
 #define READER     "log read back"
@@ -25,7 +26,11 @@ struct wal_read_back {
     unsigned rereads;        /* of the present piece */
     int first_error;         /* of the present piece */
     struct log_damage first; /* what its first reading showed; OK: nothing */
-    uint64_t start;          /* of the piece in the buffer */
+    struct finding first_finding;
+    const struct run_identity *run;
+    bool fresh_is_zero;
+    uint64_t serial; /* of the poison of the present read */
+    uint64_t start;  /* of the piece in the buffer */
     bool in_flight;
     uint8_t *buffer, *scratch;
     struct iovec iov;
@@ -129,6 +134,8 @@ static void piece_read(struct wal_read_back *back)
     back->start = back->at / align * align;
     uint64_t bytes = end - back->start < WAL_READ_BYTES ? end - back->start : WAL_READ_BYTES;
     back->iov = (struct iovec){back->buffer, (size_t)bytes};
+    back->serial = worker_read_serials(back->task.worker, 1);
+    poison_fill(back->buffer, (size_t)bytes, back->serial);
     memset(req, 0, offsetof(struct io_req, resume_iov));
     req->op = IO_READ;
     req->stream = STREAM_log_read;
@@ -144,14 +151,15 @@ static void piece_read(struct wal_read_back *back)
 
 /* ---- judging ---- */
 
-static void report(struct wal_read_back *back, struct finding *finding)
+static void report(struct wal_read_back *back, struct finding *finding,
+                   const struct finding_images *images)
 {
     const struct file *file = file_of(back);
     finding->file_uid = file->mark.file_uid;
     finding->retries = back->rereads;
     snprintf(finding->file, sizeof finding->file, "%s", file->path);
     snprintf(finding->actor, sizeof finding->actor, READER);
-    finding_report(back->findings, finding, NULL);
+    finding_report(back->findings, finding, images);
 }
 
 static bool was_reused(const struct wal_read_back *back)
@@ -163,17 +171,17 @@ static bool was_reused(const struct wal_read_back *back)
 static void piece_right(struct wal_read_back *back)
 {
     if (back->first.what != LOG_BLOCK_OK) {
-        struct finding finding = log_spot_finding(&back->first, was_reused(back));
-        finding.verdict = VERDICT_transient_damage;
-        finding.healed = true;
-        report(back, &finding);
+        struct finding *finding = &back->first_finding;
+        finding->verdict = log_spot_healed(finding->verdict);
+        finding->healed = true;
+        report(back, finding, NULL);
     } else if (back->first_error) {
         struct finding finding = {.verdict = VERDICT_read_retry,
                                   .offset = back->start,
                                   .size_bytes = back->iov.iov_len,
                                   .healed = true,
                                   .error = -back->first_error};
-        report(back, &finding);
+        report(back, &finding, NULL);
     }
     back->rereads = 0;
     back->first_error = 0;
@@ -224,10 +232,41 @@ static struct log_damage damage_at(const struct wal_read_back *back, enum log_bl
                                .what = what};
 }
 
+/* The block at back->at, by the piece in the buffer. */
+static struct finding finding_at(const struct wal_read_back *back, const struct log_damage *damage)
+{
+    struct finding finding = log_spot_finding(damage, was_reused(back));
+    struct log_spot_content content = {.bytes = back->buffer + (back->at - back->start),
+                                       .size_bytes =
+                                           back->iov.iov_len - (size_t)(back->at - back->start),
+                                       .parity = vlf_parity(back->vlf->header.use_count),
+                                       .run = back->run,
+                                       .fresh_is_zero = back->fresh_is_zero,
+                                       .serial = back->serial,
+                                       .scratch = back->scratch};
+    log_spot_look(&finding, damage, was_reused(back), &content);
+    return finding;
+}
+
+static void piece_unreadable(struct wal_read_back *back)
+{
+    struct finding finding = {.verdict = VERDICT_unreadable,
+                              .offset = back->start,
+                              .size_bytes = back->iov.iov_len,
+                              .error = -back->req.result};
+    snprintf(finding.detail, sizeof finding.detail, "the log cannot be read: %s",
+             strerror(-back->req.result));
+    finding.agreed = back->rereads;
+    report(back, &finding, NULL);
+}
+
 static void piece_wrong(struct wal_read_back *back, enum log_block_check what)
 {
-    if (back->rereads == 0 && what != LOG_BLOCK_OK)
-        back->first = damage_at(back, what);
+    struct log_damage damage = damage_at(back, what);
+    if (back->rereads == 0 && what != LOG_BLOCK_OK) {
+        back->first = damage;
+        back->first_finding = finding_at(back, &damage);
+    }
     if (back->rereads == 0)
         back->first_error = back->req.result;
     if (back->rereads < WAL_REREADS_MAX) {
@@ -236,18 +275,15 @@ static void piece_wrong(struct wal_read_back *back, enum log_block_check what)
         piece_read(back);
         return;
     }
-    struct log_damage damage = damage_at(back, what);
-    struct finding finding = log_spot_finding(&damage, was_reused(back));
-    finding.agreed = back->rereads;
     if (back->req.result) {
-        finding = (struct finding){.verdict = VERDICT_unreadable,
-                                   .offset = back->start,
-                                   .size_bytes = back->iov.iov_len,
-                                   .error = -back->req.result};
-        snprintf(finding.detail, sizeof finding.detail, "the log cannot be read: %s",
-                 strerror(-back->req.result));
+        piece_unreadable(back);
+    } else {
+        struct finding finding = finding_at(back, &damage);
+        struct finding_images images = {.read_image = back->buffer + (back->at - back->start),
+                                        .size_bytes = finding.size_bytes};
+        finding.agreed = back->rereads;
+        report(back, &finding, &images);
     }
-    report(back, &finding);
     vlf_end_with(back, false);
 }
 
@@ -283,16 +319,18 @@ static enum task_result read_back_step(struct task *task)
 
 /* ---- life ---- */
 
-int wal_read_back_enable(struct wal *wal, struct findings *findings, uint64_t share, uint64_t seed)
+int wal_read_back_enable(struct wal *wal, const struct wal_read_back_how *how)
 {
     struct wal_read_back *back = calloc(1, sizeof *back);
     if (!back)
         return -ENOMEM;
     wal->read_back = back;
     back->wal = wal;
-    back->findings = findings;
-    back->share = share;
-    back->seed = seed;
+    back->findings = how->findings;
+    back->share = how->share;
+    back->seed = how->seed;
+    back->run = how->run;
+    back->fresh_is_zero = how->fresh_is_zero;
     back->buffer = aligned_alloc(READ_ALIGN, WAL_READ_BYTES);
     back->scratch = malloc(LOG_BLOCK_BYTES_MAX);
     task_init(&back->task, wal->writer.worker, read_back_step);

@@ -21,8 +21,15 @@
 
 struct wal_read_back;
 
-/* share: of the VLFs, 0..10000.  After wal_init, before a worker runs. */
-int wal_read_back_enable(struct wal *wal, struct findings *findings, uint64_t share, uint64_t seed)
+struct wal_read_back_how {
+    struct findings *findings;
+    const struct run_identity *run;
+    uint64_t share; /* of the VLFs, 0..10000 */
+    uint64_t seed;
+    bool fresh_is_zero; /* the log was filled with zeros before its use */
+};
+/* After wal_init, before a worker runs. */
+int wal_read_back_enable(struct wal *wal, const struct wal_read_back_how *how)
     __attribute__((warn_unused_result));
 void wal_read_back_free(struct wal_read_back *back); /* NULL is fine */
 

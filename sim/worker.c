@@ -382,6 +382,13 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
+uint64_t worker_read_serials(struct worker *worker, unsigned count)
+{
+    uint64_t first = (uint64_t)(worker->index + 1) << 48 | (worker->read_serial + 1);
+    worker->read_serial += count;
+    return first;
+}
+
 int worker_start(struct worker *worker)
 {
     atomic_store(&worker->stop, false);

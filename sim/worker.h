@@ -85,6 +85,8 @@ int worker_init(struct worker *worker, unsigned index, const struct io_engine_op
                 const struct io_engine_config *config, enum phase *phase)
     __attribute__((warn_unused_result));
 void worker_free(struct worker *worker);
+/* The first of so many numbers for poison_fill() that no other read of the run has. */
+uint64_t worker_read_serials(struct worker *worker, unsigned count);
 int worker_start(struct worker *worker) __attribute__((warn_unused_result)); /* its thread */
 void worker_stop(struct worker *worker); /* ends and joins the thread */
 

@@ -123,6 +123,118 @@ static void a_flipped_bit_is_found(void **state)
     find((struct fault_rule){.kind = FAULT_FLIP, .a = 700, .b = 3}, VERDICT_log_torn);
 }
 
+/* ---- what stands where a block should ---- */
+
+static void zeros_are_named(void **state)
+{
+    (void)state; /* the log is filled with 0xC0 before its use */
+    find((struct fault_rule){.kind = FAULT_FILL, .b = INT32_MAX}, VERDICT_zeroed);
+}
+
+static void garbage_is_named(void **state)
+{
+    (void)state;
+    find((struct fault_rule){.kind = FAULT_GARBAGE, .b = LOG_SECTOR_BYTES, .c = 7},
+         VERDICT_garbage);
+}
+
+static void a_buffer_that_is_not_filled_is_named(void **state)
+{
+    (void)state;
+    struct core core;
+    begin(&core, "10000");
+    fill_vlfs(&core, 1);
+    core_fault(&core, (struct fault_rule){.kind = FAULT_NOT_READ,
+                                          .op = IO_READ,
+                                          .file_uid = CORE_LOG_UID,
+                                          .count = UINT32_MAX});
+    release_all(&core);
+    assert_int_equal(core.run->findings.count, 1);
+    assert_int_equal(core.run->findings.list[0].verdict, VERDICT_bytes_not_read);
+    core_end(&core);
+}
+
+static uint64_t first_block(const struct core *core)
+{
+    return core->wal->vlfs[0].header.offset + VLF_HEADER_BYTES;
+}
+
+static void device_write(const struct core *core, uint64_t offset, const void *data, size_t size)
+{
+    int fd = open(core->wal->files[0].path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, data, size, (off_t)offset), size);
+    close(fd);
+}
+
+static const struct finding *only_finding_after_reading(struct core *core)
+{
+    release_all(core);
+    assert_int_equal(core->run->findings.count, 1);
+    return &core->run->findings.list[0];
+}
+
+static void a_data_page_over_a_block_is_named_with_its_page(void **state)
+{
+    (void)state;
+    struct core core;
+    uint8_t page[PAGE_BYTES];
+    begin(&core, "10000");
+    fill_vlfs(&core, 1);
+    struct page_identity identity = {CORE_DATA_UID, 1, 1, 77, 5};
+    page_fill(page, &core.run->identity, &identity, 0);
+    page_seal(page, (struct lsn){0}, 0);
+    device_write(&core, first_block(&core), page, sizeof page);
+    const struct finding *finding = only_finding_after_reading(&core);
+    assert_int_equal(finding->verdict, VERDICT_misdirected_write);
+    assert_int_equal(finding->offset, first_block(&core));
+    assert_true(finding->why.has_origin);
+    assert_int_equal(finding->why.origin_file_uid, CORE_DATA_UID);
+    assert_int_equal(finding->why.origin_page_no, 77);
+    assert_int_equal(finding->why.origin_generation, 5);
+    core_end(&core);
+}
+
+static void a_page_of_another_run_is_garbage(void **state)
+{
+    (void)state;
+    struct core core;
+    uint8_t page[PAGE_BYTES], run_id[RUN_ID_BYTES] = {9};
+    begin(&core, "10000");
+    fill_vlfs(&core, 1);
+    struct run_identity other = run_identity_make(run_id, 1, 0);
+    struct page_identity identity = {CORE_DATA_UID, 1, 1, 77, 5};
+    page_fill(page, &other, &identity, 0);
+    page_seal(page, (struct lsn){0}, 0);
+    device_write(&core, first_block(&core), page, sizeof page);
+    assert_int_equal(only_finding_after_reading(&core)->verdict, VERDICT_garbage);
+    core_end(&core);
+}
+
+static void a_block_of_another_place_is_named_with_it(void **state)
+{
+    (void)state;
+    struct core core;
+    uint8_t blocks[2 * LOG_BLOCK_BYTES_MAX];
+    begin(&core, "10000");
+    fill_vlfs(&core, 1);
+    const struct vlf_header *vlf = &core.wal->vlfs[0].header;
+    int fd = open(core.wal->files[0].path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(pread(fd, blocks, sizeof blocks, (off_t)first_block(&core)), sizeof blocks);
+    close(fd);
+    uint8_t parity = vlf_parity(vlf->use_count);
+    size_t first = log_block_peek(blocks, parity, vlf->fseq, NULL);
+    size_t second = log_block_peek(blocks + first, parity, vlf->fseq, NULL);
+    assert_true(first > 0 && second > 0);
+    device_write(&core, first_block(&core), blocks + first, second);
+    const struct finding *finding = only_finding_after_reading(&core);
+    assert_int_equal(finding->verdict, VERDICT_misdirected_write);
+    char text[64];
+    snprintf(text, sizeof text, "block %zu of VLF sequence %u stands there",
+             (VLF_HEADER_BYTES + first) / LOG_SECTOR_BYTES, vlf->fseq);
+    assert_non_null(strstr(finding->detail, text));
+    core_end(&core);
+}
+
 static void damage_that_a_second_read_does_not_show_is_transient(void **state)
 {
     (void)state;
@@ -150,6 +262,12 @@ int main(void)
         cmocka_unit_test(vlfs_are_given_back_in_order_when_they_are_read),
         cmocka_unit_test(a_lost_block_is_found),
         cmocka_unit_test(a_flipped_bit_is_found),
+        cmocka_unit_test(zeros_are_named),
+        cmocka_unit_test(garbage_is_named),
+        cmocka_unit_test(a_buffer_that_is_not_filled_is_named),
+        cmocka_unit_test(a_data_page_over_a_block_is_named_with_its_page),
+        cmocka_unit_test(a_page_of_another_run_is_garbage),
+        cmocka_unit_test(a_block_of_another_place_is_named_with_it),
         cmocka_unit_test(damage_that_a_second_read_does_not_show_is_transient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
