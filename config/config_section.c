@@ -316,8 +316,15 @@ static const struct opt config_opts[] = {
      .type = OPT_BOOL,
      .def = "FALSE",
      FIELD(verify_before_overwrite),
-     .flags = OPT_LATER,
-     .help = "Read and verify the old page on disk before it is overwritten."},
+     .help = "Read and verify the old page on disk before it is overwritten: a good write over a "
+             "bad page would heal the evidence. Costs a read for each write."},
+    {.name = "ReadBack",
+     .type = OPT_ENUM,
+     .def = "later",
+     .choices = "later|immediate",
+     FIELD(read_back),
+     .help = "immediate = every write of pages is read back and verified before anybody may change "
+             "them again; later = by whoever reads them, the audit users and the final audit."},
     {.name = "WatchFiles",
      .type = OPT_BOOL,
      .def = "TRUE",

@@ -23,6 +23,7 @@
 #define PROFILE_PHASES_MAX 1000 /* [PhaseN] sections: a day in slots of a minute and a half */
 
 enum config_arrivals { CONFIG_ARRIVALS_POISSON, CONFIG_ARRIVALS_FIXED };
+enum config_read_back { CONFIG_READ_BACK_LATER, CONFIG_READ_BACK_IMMEDIATE };
 enum config_fail_on { CONFIG_FAIL_ON_FAIL, CONFIG_FAIL_ON_WARN };
 enum config_engine {
     CONFIG_ENGINE_AUTO,
@@ -77,6 +78,7 @@ struct config_settings {
     int64_t
         gather_pages_max; /* pages of one gather write: 32 (to 2014), 128 (2016+), 64 (SQLIOSim) */
     int64_t delayed_durability; /* share of commits that do not wait for the log, 0..10000 */
+    int64_t read_back;          /* enum config_read_back */
     int64_t log_read_back;      /* share of VLFs read and verified before reuse, 0..10000 */
     bool verify_before_overwrite;
     bool watch_files;          /* fanotify: other processes at the files of the run */

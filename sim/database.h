@@ -61,15 +61,19 @@ struct syspage {
 
 struct gather;
 struct snapshot;
+struct write_checks;
 
 struct data_file {
     struct file file;
     /* A snapshot of that file (snapshot.h): its pages carry that file's identity; or NULL. */
     struct data_file *snapshot_of;
     struct snapshot *snapshot; /* of this file, whether in use or not; or NULL */
-    /* Asked before images go out (writeback.h); true: it keeps the gather and sends it later. NULL:
-     * nobody is asked. */
+    /* Asked before images go out, and after they were acknowledged (writeback.h); true: it keeps
+     * the gather and lets it go on later.  NULL: nobody is asked. */
+    bool (*check_old)(struct gather *gather);
     bool (*before_write)(struct gather *gather);
+    bool (*after_write)(struct gather *gather);
+    struct write_checks *checks; /* of check_old and after_write */
     unsigned index; /* in the run's data files: what patterns see */
     struct database *database;
     /* What it may grow to: ledger, frames and tables are made for that.  Before data_file_init;

@@ -144,11 +144,12 @@ struct run {
     struct seconds *seconds; /* of each worker; NULL without a rated part */
     struct arrivals **arrivals; /* of actors that are not freed yet */
     unsigned arrivals_count, arrivals_made;
-    struct snapshots *snapshots;    /* of data files, for DBCC; NULL: none */
-    struct dbcc_pass *dbcc;         /* of all DbccUsers; NULL: there is none */
-    bool audited;                   /* the final audit was complete */
-    char message[FILE_MESSAGE_MAX]; /* why it could not start or go on */
-    int exit_code;                  /* enum exit_code, of a failed start */
+    struct snapshots *snapshots;       /* of data files, for DBCC; NULL: none */
+    struct write_checks *write_checks; /* VerifyBeforeOverwrite, ReadBack; NULL: neither */
+    struct dbcc_pass *dbcc;            /* of all DbccUsers; NULL: there is none */
+    bool audited;                      /* the final audit was complete */
+    char message[FILE_MESSAGE_MAX];    /* why it could not start or go on */
+    int exit_code;                     /* enum exit_code, of a failed start */
 };
 
 /* Build everything and create the files. On error run->message and run->exit_code say why;

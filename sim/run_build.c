@@ -30,6 +30,7 @@
 #include "sim/run_watch.h"
 #include "sim/snapshot.h"
 #include "sim/tempdb_space.h"
+#include "sim/write_check.h"
 #include "verify/checksum.h"
 
 static int fail(struct run *run, int exit_code, int error, const char *format, ...)
@@ -798,6 +799,8 @@ int run_create(struct run *run, const struct run_config *config)
         durability_tell(run);
     for (unsigned i = 0; i < run->database_count && !error; i++)
         error = database_make(run, &run->databases[i]);
+    if (!error)
+        error = write_checks_create(run);
     run->phases[PHASE_create].end_ns = clock_now_ns(run->clock) + 1;
     run->phases[PHASE_create].complete = !error;
     if (error)
@@ -858,6 +861,7 @@ void run_destroy(struct run *run)
     foreign_free(run);
     dbcc_pass_free(run->dbcc);
     snapshots_free(run);
+    write_checks_free(run);
     io_watch_free(&run->watch);
     if (run->main_engine)
         io_limit_free(&run->limit);

@@ -145,6 +145,7 @@ static uint64_t session_seconds(const struct gather *gather)
     return (clock_realtime_ns(gather->worker->clock) - start_ns) / NS_PER_S;
 }
 
+/* What the device owes from now on. */
 static void page_settled(struct gather *gather, unsigned index, bool ok)
 {
     struct page_image *image = &gather->images[index];
@@ -164,15 +165,30 @@ static void page_settled(struct gather *gather, unsigned index, bool ok)
         if (!file->snapshot_of)
             atomic_store(&database->in_doubt, true);
     }
-    if (!image->frame)
+}
+
+static void frame_released(struct gather *gather, unsigned index)
+{
+    struct frame *frame = gather->images[index].frame;
+    struct database *database = gather->file->database;
+    if (!frame)
         return;
-    pthread_mutex_t *lock = frame_lock(database->pool, image->frame);
+    pthread_mutex_t *lock = frame_lock(database->pool, frame);
     pthread_mutex_lock(lock);
-    frame_end_write(database->pool, image->frame, ok);
-    bool bad = image->frame->state == FRAME_BAD;
+    frame_end_write(database->pool, frame, gather->result == 0);
+    bool bad = frame->state == FRAME_BAD;
     pthread_mutex_unlock(lock);
     if (bad)
-        ledger_quarantine(database->ledger, uid, page_no);
+        ledger_quarantine(database->ledger, gather->file->file.mark.file_uid,
+                          gather->first_page + index);
+}
+
+void writeback_release(struct gather *gather)
+{
+    for (unsigned i = 0; i < gather->count; i++)
+        frame_released(gather, i);
+    pool_wake_waiters(gather->file->database->pool, gather->count);
+    gather->done(gather);
 }
 
 static void gather_done(struct io_req *req)
@@ -196,8 +212,9 @@ static void gather_done(struct io_req *req)
         page_settled(gather, i, ok);
     if (ok)
         relaxed_add(&gather->worker->stats.counters.pages_written, gather->count);
-    pool_wake_waiters(gather->file->database->pool, gather->count);
-    gather->done(gather);
+    gather->settled = true;
+    if (!ok || !gather->file->after_write || !gather->file->after_write(gather))
+        writeback_release(gather);
 }
 
 /* ---- submission ---- */
@@ -228,6 +245,14 @@ static void page_prepare(struct gather *gather, unsigned index)
 }
 
 void writeback_submit(struct gather *gather)
+{
+    struct data_file *file = gather->file;
+    gather->settled = false;
+    if (gather->retried || !file->check_old || !file->check_old(gather))
+        writeback_go_on(gather);
+}
+
+void writeback_go_on(struct gather *gather)
 {
     struct data_file *file = gather->file;
     if (!file->before_write || !file->before_write(gather))

@@ -9,9 +9,10 @@
  * System pages are written by the checkpoint alone (writeback_collect_all), which changes and
  * writes the boot page in one go.
  *
- * Before anything of that, who must see the old image first may keep the gather back
- * (data_file.before_write: a snapshot); its frames stay WRITING meanwhile.  Images of a snapshot
- * are written as they were read.
+ * Before anything of that, who must see the old images first may keep the gather back
+ * (data_file.check_old: VerifyBeforeOverwrite; then before_write: a snapshot), and after a good
+ * write who reads it back (after_write: ReadBack); its frames stay WRITING meanwhile.  Images of a
+ * snapshot are written as they were read.
  *
  * After a failed write: one retry at once, then the next checkpoints write each page alone;
  * quarantined after three failures (pool.h).  Until a write succeeds the pages are indeterminate.
@@ -46,11 +47,12 @@ struct gather {
     enum stream stream;
     struct worker *worker;
     bool retried;
+    bool settled; /* acknowledged, and perhaps being read back */
     int result;                          /* after done */
     void (*done)(struct gather *gather); /* on the worker's thread */
     void *context;
     struct gather *next; /* the owner's list */
-    struct gather *held; /* of who keeps it back (before_write) */
+    struct gather *held; /* of who keeps it back */
     void (*on_error)(struct gather *gather,
                      bool final); /* each failed write; final: no retry left */
     struct run *run;              /* for on_error: opaque here */
@@ -89,7 +91,10 @@ enum collect writeback_collect_waiting(struct database *database, struct data_fi
                                        uint64_t *position, struct task *task);
 /* count, images, file, first_page, stream, worker and done are set. */
 void writeback_submit(struct gather *gather);
-/* For who kept a gather back (before_write): it goes now. */
+/* For who kept a gather back: after check_old it goes on, after before_write it goes; after
+ * after_write its pages are free again and its owner is told. */
+void writeback_go_on(struct gather *gather);
 void writeback_send(struct gather *gather);
+void writeback_release(struct gather *gather);
 
 #endif
