@@ -2,7 +2,7 @@
  * config_section.c - the tables of [CONFIG] and [FileN].
  *
  * SQLIOSim's keys, defaults and ranges first, in the order of its own files; pagestorm's own after
- * them.  A key that is accepted and does nothing yet carries OPT_LATER.
+ * them.
  */
 #include <errno.h>
 #include <string.h>

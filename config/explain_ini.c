@@ -19,18 +19,11 @@
 #define AUTO_USERS  8 /* SQLIOSim: UserCount=-1 is min(CPUCount * 2, 8) */
 #define SHOWN_VALUE 256
 
-static bool is_later(const struct opt_section *section, const struct opt *opt)
-{
-    return section->later || (opt->flags & OPT_LATER) != 0;
-}
-
-static void explain_row(const struct opt_section *section, const struct opt *opt,
-                        const void *settings, unsigned line, FILE *out)
+static void explain_row(const struct opt *opt, const void *settings, unsigned line, FILE *out)
 {
     char value[OPT_STRING_MAX + 1];
     char human[OPT_STRING_MAX + 1];
     char shown[SHOWN_VALUE];
-    char text[2 * OPT_TEXT_MAX];
 
     opt_get(opt, settings, value, sizeof(value));
     opt_human(opt, settings, human, sizeof(human));
@@ -46,10 +39,8 @@ static void explain_row(const struct opt_section *section, const struct opt *opt
     } else {
         fprintf(out, " (default: %s)\n", opt->def);
     }
-    snprintf(text, sizeof(text), "%s%s", opt->help,
-             is_later(section, opt) ? " ACCEPTED WITHOUT EFFECT in this version." : "");
     fprintf(out, "%*s", INDENT, "");
-    wrap_print(out, text, INDENT, INDENT, WIDTH);
+    wrap_print(out, opt->help, INDENT, INDENT, WIDTH);
 }
 
 static void explain_keys(const struct opt_section *section, const void *settings,
@@ -59,7 +50,7 @@ static void explain_keys(const struct opt_section *section, const void *settings
 
     for (size_t i = 0; i < section->count; i++) {
         if (keys[i].set) {
-            explain_row(section, &section->opts[i], settings, keys[i].where.line, out);
+            explain_row(&section->opts[i], settings, keys[i].where.line, out);
         } else {
             unset++;
         }
@@ -93,9 +84,8 @@ static void explain_users(const struct section_state *state, int64_t cpu_count, 
         return;
     }
     int64_t automatic = cpu_count * 2 < AUTO_USERS ? cpu_count * 2 : AUTO_USERS;
-    fprintf(out, "  %-18s %" PRId64 "%s%s\n", state->section->name, users < 0 ? automatic : users,
-            users < 0 ? "  (automatic: twice the CPUs, at most 8)" : "",
-            state->section->later ? "  - not simulated in this version" : "");
+    fprintf(out, "  %-18s %" PRId64 "%s\n", state->section->name, users < 0 ? automatic : users,
+            users < 0 ? "  (automatic: twice the CPUs, at most 8)" : "");
 }
 
 static void explain_files(const struct profile *profile, FILE *out)
@@ -136,8 +126,8 @@ static void explain_phases(const struct profile *profile, FILE *out)
             for (size_t k = 0; k < own->section->count; k++) {
                 if (own->keys[k].set) {
                     fprintf(out, "  [%s]\n", own->section->name);
-                    explain_row(own->section, &own->section->opts[k], own->settings,
-                                own->keys[k].where.line, out);
+                    explain_row(&own->section->opts[k], own->settings, own->keys[k].where.line,
+                                out);
                 }
             }
         }

@@ -42,9 +42,8 @@ enum opt_type {
 };
 
 enum opt_flag {
-    OPT_LATER = 1 << 0,        /* declared, accepted, without effect yet: named in one warning */
-    OPT_UNDOCUMENTED = 1 << 1, /* SQLIOSim's samples have it, its documentation has not */
-    OPT_PHASE = 1 << 2,        /* of a section that is run_wide: may change from phase to phase */
+    OPT_UNDOCUMENTED = 1 << 0, /* SQLIOSim's samples have it, its documentation has not */
+    OPT_PHASE = 1 << 1,        /* of a section that is run_wide: may change from phase to phase */
 };
 
 /* One option.  def, min and max are text and go through the same parser as user input at start-up
@@ -74,7 +73,6 @@ struct opt_section {
     size_t count;
     size_t size_bytes; /* of the struct */
     const char *help;  /* one sentence: who uses these */
-    bool later;        /* whole section without effect yet */
     /* What each of its actors comes to do once, for [PhaseN] Until: "a full backup of each
      * database"; NULL: they have no end.  With it there is a row UserCount. */
     const char *through;

@@ -204,8 +204,8 @@ bool profile_phase_awaits(const struct profile *profile, size_t index, const cha
 void phase_until_text(const struct phase_settings *settings, char out[PHASE_UNTIL_TEXT_MAX]);
 /* How often the phase runs in a cycle: once, or for each database that has data files. */
 size_t profile_phase_times(const struct profile *profile, size_t index);
-/* All sections but [FileN] and [PhaseN] in order of dump: [CONFIG], patterns, later ones,
- * [Thresholds]. */
+/* All sections but [FileN] and [PhaseN] in order of dump: [CONFIG], patterns, [Thresholds].
+ */
 size_t profile_section_count(const struct profile *profile);
 const struct opt_section *profile_section_at(const struct profile *profile, size_t index,
                                              const void **settings);

@@ -147,83 +147,6 @@ static void check_same_paths(struct profile *profile)
     free(names);
 }
 
-/* The one warning of everything that was set and does nothing yet, collected part by part. */
-struct later_list {
-    char text[OPT_TEXT_MAX];
-    size_t used;
-    struct opt_where first;
-};
-
-static void later_append(struct later_list *list, const char *separator, const char *open,
-                         const char *name)
-{
-    char item[OPT_TEXT_MAX / 4];
-    int length =
-        snprintf(item, sizeof(item), "%s%s%s", list->used > 0 ? separator : "", open, name);
-
-    if (list->used + (size_t)length < sizeof(list->text)) {
-        memcpy(list->text + list->used, item, (size_t)length + 1);
-        list->used += (size_t)length;
-    }
-}
-
-static void later_section(struct later_list *list, const struct section_state *state)
-{
-    const struct opt_section *section = state->section;
-    char heading[OPT_TEXT_MAX / 8];
-    bool named = false;
-
-    for (size_t i = 0; i < section->count; i++) {
-        bool later = section->later || (section->opts[i].flags & OPT_LATER) != 0;
-        if (!later || !state->keys[i].set) {
-            continue;
-        }
-        if (list->first.source == NULL) {
-            list->first = (struct opt_where){.source = state->keys[i].where.source};
-        }
-        snprintf(heading, sizeof(heading), "[%s%s]%s", section->name, section->numbered ? "N" : "",
-                 section->later ? "" : " ");
-        if (section->later) {
-            later_append(list, "; ", heading, "");
-            return;
-        }
-        later_append(list, named ? ", " : "; ", named ? "" : heading, section->opts[i].name);
-        named = true;
-    }
-}
-
-/* All files together, as one section: a key counts when any file sets it. */
-static void later_files(struct later_list *list, const struct profile *profile)
-{
-    struct section_state any = {.section = &file_section};
-
-    any.keys = alloc_zeroed(file_section.count, sizeof(*any.keys));
-    for (size_t i = 0; i < profile->file_count; i++) {
-        for (size_t k = 0; k < file_section.count; k++) {
-            if (profile->files[i].keys[k].set && !any.keys[k].set) {
-                any.keys[k] = profile->files[i].keys[k];
-            }
-        }
-    }
-    later_section(list, &any);
-    free(any.keys);
-}
-
-static void warn_later(struct profile *profile)
-{
-    struct later_list list = {.used = 0};
-
-    for (size_t i = 0; i < profile->section_count; i++) {
-        later_section(&list, &profile->sections[i]);
-    }
-    later_files(&list, profile);
-    if (list.used > 0) {
-        profile_diag(profile, DIAG_WARNING, list.first,
-                     "accepted, but without effect in this version: %.*s", OPT_TEXT_MAX - 64,
-                     list.text);
-    }
-}
-
 static void warn_repeated(struct profile *profile)
 {
     if (profile->repeated <= PROFILE_REPEATED_MAX) {
@@ -289,7 +212,6 @@ int profile_finish(struct profile *profile)
     profile_phases_finish(profile);
     profile_passes_finish(profile);
     warn_repeated(profile);
-    warn_later(profile);
     profile->finished = true;
     return profile_error_count(profile) > 0 ? -EINVAL : 0;
 }

@@ -93,9 +93,6 @@ void profile_rules_text(const struct profile *profile, char *out, size_t out_siz
     for (size_t i = 0; i < sql_server_keys_count; i++) {
         const struct opt *opt = opt_find(&config_section, sql_server_keys[i].name);
         char value[OPT_TEXT_MAX];
-        if ((opt->flags & OPT_LATER) != 0) {
-            continue;
-        }
         opt_get(opt, profile_config(profile), value, sizeof(value));
         profile_origin(profile, opt->name, origin, sizeof(origin));
         if (before[0] != '\0' && strcmp(origin, before) != 0) {

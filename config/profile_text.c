@@ -27,24 +27,19 @@ static bool needs_quotes(const char *value)
     return length > 0 && (paired || is_blank(value[0]) || is_blank(value[length - 1]));
 }
 
-/* A setting without effect that nobody made is a comment: reading it back warns of nothing. */
-static void dump_row(const struct opt *opt, const void *settings, bool comment, FILE *out)
+static void dump_row(const struct opt *opt, const void *settings, FILE *out)
 {
     char value[OPT_STRING_MAX + 1];
 
     opt_get(opt, settings, value, sizeof(value));
     const char *quote = needs_quotes(value) ? "\"" : "";
-    fprintf(out, "%s%s=%s%s%s\n", comment ? ";" : "", opt->name, quote, value, quote);
+    fprintf(out, "%s=%s%s%s\n", opt->name, quote, value, quote);
 }
 
-static void dump_rows(const struct opt_section *section, const void *settings,
-                      const struct key_state *keys, FILE *out)
+static void dump_rows(const struct opt_section *section, const void *settings, FILE *out)
 {
     for (size_t i = 0; i < section->count; i++) {
-        bool later = section->later || (section->opts[i].flags & OPT_LATER) != 0;
-        if (later && keys[i].set)
-            fputs("; no effect in this version:\n", out);
-        dump_row(&section->opts[i], settings, later && !keys[i].set, out);
+        dump_row(&section->opts[i], settings, out);
     }
 }
 
@@ -53,7 +48,7 @@ static void dump_phase(const struct phase_state *phase, FILE *out)
     char value[OPT_STRING_MAX + 1];
 
     fprintf(out, "\n[%s%u]\n", phase_section.name, phase->settings.number);
-    dump_rows(&phase_section, &phase->settings, phase->keys, out);
+    dump_rows(&phase_section, &phase->settings, out);
     for (size_t i = 0; i < phase->own->section_count; i++) {
         const struct section_state *own = &phase->own->sections[i];
         for (size_t k = 0; k < own->section->count; k++) {
@@ -79,12 +74,12 @@ void profile_dump(const struct profile *profile, FILE *out)
     for (size_t i = 0; i < profile->section_count; i++) {
         const struct section_state *state = &profile->sections[i];
         fprintf(out, "\n; %s\n[%s]\n", state->section->help, state->section->name);
-        dump_rows(state->section, state->settings, state->keys, out);
+        dump_rows(state->section, state->settings, out);
     }
     for (size_t i = 0; i < profile->file_count; i++) {
         const struct file_state *file = &profile->files[i];
         fprintf(out, "\n[%s%u]\n", file_section.name, file->settings.number);
-        dump_rows(&file_section, &file->settings, file->keys, out);
+        dump_rows(&file_section, &file->settings, out);
     }
     for (size_t i = 0; i < profile->phase_count; i++) {
         dump_phase(&profile->phases[i], out);
@@ -92,7 +87,7 @@ void profile_dump(const struct profile *profile, FILE *out)
     for (size_t i = 0; i < profile->pass_count; i++) {
         const struct pass_state *pass = &profile->passes[i];
         fprintf(out, "\n[%s%u]\n", pass_section.name, pass->settings.number);
-        dump_rows(&pass_section, &pass->settings, pass->keys, out);
+        dump_rows(&pass_section, &pass->settings, out);
     }
 }
 
@@ -124,9 +119,8 @@ static void list_row(const struct opt_section *section, const struct opt *opt, F
         snprintf(notes + used, sizeof(notes) - used, " Range: %s.", shown);
         used = strlen(notes);
     }
-    snprintf(notes + used, sizeof(notes) - used, "%s%s",
-             (opt->flags & OPT_UNDOCUMENTED) != 0 ? " Not in SQLIOSim's documentation." : "",
-             section->later || (opt->flags & OPT_LATER) != 0 ? " No effect in this version." : "");
+    snprintf(notes + used, sizeof(notes) - used, "%s",
+             (opt->flags & OPT_UNDOCUMENTED) != 0 ? " Not in SQLIOSim's documentation." : "");
     char help[2 * OPT_TEXT_MAX];
     snprintf(help, sizeof(help), "%s%s", opt->help, notes);
     fprintf(out, "%6s", "");
@@ -135,12 +129,9 @@ static void list_row(const struct opt_section *section, const struct opt *opt, F
 
 static void list_section(const struct opt_section *section, FILE *out)
 {
-    char help[OPT_TEXT_MAX];
     int column = fprintf(out, "\n[%s%s]  ", section->name, section->numbered ? "N" : "") - 1;
 
-    snprintf(help, sizeof(help), "%s%s", section->help,
-             section->later ? " (no effect in this version)" : "");
-    wrap_print(out, help, (size_t)column, 2, LIST_WIDTH);
+    wrap_print(out, section->help, (size_t)column, 2, LIST_WIDTH);
     for (size_t i = 0; i < section->count; i++) {
         list_row(section, &section->opts[i], out);
     }

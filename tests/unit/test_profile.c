@@ -458,44 +458,6 @@ static void diagnostics_are_kept_up_to_a_number_and_counted_beyond(void **state)
                         "run.ini: too many errors; the others are not listed");
 }
 
-static void one_warning_names_all_that_is_set_without_effect(void **state)
-{
-    struct profile *profile = *state;
-
-    assert_int_equal(profile_set(profile, "CONFIG", "VerifyBeforeOverwrite", "1", line(1)), 0);
-    assert_int_equal(profile_set(profile, "CONFIG", "TestCycles", "1", line(2)), 0);
-    assert_int_equal(profile_set(profile, "CONFIG", "LogReadBack", "3", line(3)), 0);
-    assert_int_equal(profile_finish(profile), 0);
-    assert_int_equal(profile_diag_count(profile), 1);
-    assert_string_equal(printed(profile, 0),
-                        "run.ini: warning: accepted, but without effect in this version: [CONFIG] "
-                        "VerifyBeforeOverwrite");
-}
-
-static void the_warning_of_everything_without_effect_fits(void **state)
-{
-    struct profile *profile = *state;
-    char value[OPT_TEXT_MAX];
-
-    for (size_t i = 0; i < profile_section_count(profile); i++) {
-        const void *settings;
-        const struct opt_section *section = profile_section_at(profile, i, &settings);
-        for (size_t k = 0; k < section->count; k++) {
-            opt_get(&section->opts[k], settings, value, sizeof(value));
-            assert_int_equal(
-                profile_set(profile, section->name, section->opts[k].name, value, line(1)), 0);
-        }
-    }
-    assert_int_equal(profile_finish(profile), 0);
-    const char *text = printed(profile, 0);
-    static const char *const named[] = {"VerifyBeforeOverwrite"};
-    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
-        assert_non_null(strstr(text, named[i]));
-    }
-    assert_null(strstr(text, "TestCycleDuration"));
-    assert_null(strstr(text, "StopOnError"));
-}
-
 static void nothing_set_gives_no_warning(void **state)
 {
     assert_int_equal(profile_finish(*state), 0);
@@ -631,28 +593,6 @@ static void the_dump_of_odd_values_reloads_to_equal_settings(void **state)
     profile_free(reloaded);
 }
 
-static void the_dump_marks_what_is_set_without_effect(void **state)
-{
-    struct profile *profile = *state;
-
-    assert_int_equal(profile_set(profile, "CONFIG", "VerifyBeforeOverwrite", "TRUE", line(1)), 0);
-    assert_int_equal(profile_finish(profile), 0);
-    char *text = dumped(profile);
-    assert_non_null(strstr(text, "\n; no effect in this version:\nVerifyBeforeOverwrite=TRUE\n"));
-    free(text);
-}
-
-static void the_dump_leaves_out_what_has_no_effect_and_nobody_set(void **state)
-{
-    struct profile *profile = *state;
-
-    assert_int_equal(profile_finish(profile), 0);
-    char *text = dumped(profile);
-    assert_non_null(strstr(text, "\n;VerifyBeforeOverwrite=FALSE\n"));
-    assert_null(strstr(text, "no effect in this version:"));
-    free(text);
-}
-
 static void the_list_names_every_option_within_100_columns(void **state)
 {
     struct profile *profile = *state;
@@ -725,8 +665,6 @@ int main(void)
         CASE(an_added_file_gets_the_next_number),
         CASE(too_many_files_are_one_error),
         CASE(diagnostics_are_kept_up_to_a_number_and_counted_beyond),
-        CASE(one_warning_names_all_that_is_set_without_effect),
-        CASE(the_warning_of_everything_without_effect_fits),
         CASE(nothing_set_gives_no_warning),
         CASE(no_files_at_all_is_an_error_of_the_file_check_only),
         CASE(a_database_without_a_log_file_is_an_error),
@@ -735,8 +673,6 @@ int main(void)
         CASE(a_sparse_log_is_warned_of),
         CASE(the_dump_of_defaults_reloads_to_the_same_without_a_word),
         CASE(the_dump_of_odd_values_reloads_to_equal_settings),
-        CASE(the_dump_marks_what_is_set_without_effect),
-        CASE(the_dump_leaves_out_what_has_no_effect_and_nobody_set),
         CASE(the_list_names_every_option_within_100_columns),
         CASE(sections_are_found_by_name),
     };
