@@ -737,6 +737,32 @@ static void durability_tell(const struct run *run)
                     : "");
 }
 
+/* --reuse: what the earlier run left. */
+static int reuse_take(struct run *run)
+{
+    if (!run->config.reuse)
+        return 0;
+    int error = run_reuse_taken(run);
+    return error ? error : run_reuse_tempdb(run);
+}
+
+static int databases_make(struct run *run)
+{
+    int error = 0;
+    durability_tell(run);
+    for (unsigned i = 0; i < run->database_count && !error; i++)
+        error = database_make(run, &run->databases[i]);
+    return error;
+}
+
+/* A run is made in this order. */
+static int (*const parts[])(struct run *run) = {
+    pool_make,           rows_make,      run_slots_make, seconds_make,        workers_make,
+    histories_make,      run_watch_make, foreign_make,   databases_allocate,  files_make,
+    backup_media_create, snapshots_make, drives_look,    ledger_make,         findings_make,
+    describe_all,        reuse_take,     databases_make, write_checks_create,
+};
+
 int run_create(struct run *run, const struct run_config *config)
 {
     memset(run, 0, sizeof *run);
@@ -759,48 +785,9 @@ int run_create(struct run *run, const struct run_config *config)
         run_echo(run);
         run_log(run, "System", EVENT_HERE, "Phase begins: %s", phase_text(PHASE_create));
         run_step(run, NULL, creation_bytes(run));
-        error = pool_make(run);
     }
-    if (!error)
-        error = rows_make(run);
-    if (!error)
-        error = run_slots_make(run);
-    if (!error)
-        error = seconds_make(run);
-    if (!error)
-        error = workers_make(run);
-    if (!error)
-        error = histories_make(run);
-    if (!error)
-        error = run_watch_make(run);
-    if (!error)
-        error = foreign_make(run);
-    if (!error)
-        error = databases_allocate(run);
-    if (!error)
-        error = files_make(run);
-    if (!error)
-        error = backup_media_create(run);
-    if (!error)
-        error = snapshots_make(run);
-    if (!error)
-        error = drives_look(run);
-    if (!error)
-        error = ledger_make(run);
-    if (!error)
-        error = findings_make(run);
-    if (!error)
-        error = describe_all(run);
-    if (!error && run->config.reuse)
-        error = run_reuse_taken(run);
-    if (!error && run->config.reuse)
-        error = run_reuse_tempdb(run);
-    if (!error)
-        durability_tell(run);
-    for (unsigned i = 0; i < run->database_count && !error; i++)
-        error = database_make(run, &run->databases[i]);
-    if (!error)
-        error = write_checks_create(run);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !error; i++)
+        error = parts[i](run);
     run->phases[PHASE_create].end_ns = clock_now_ns(run->clock) + 1;
     run->phases[PHASE_create].complete = !error;
     if (error)
