@@ -74,7 +74,7 @@ struct data_file {
     bool (*before_write)(struct gather *gather);
     bool (*after_write)(struct gather *gather);
     struct write_checks *checks; /* of check_old and after_write */
-    unsigned index; /* in the run's data files: what patterns see */
+    unsigned index;              /* in the run's data files: what patterns see */
     struct database *database;
     /* What it may grow to: ledger, frames and tables are made for that.  Before data_file_init;
      * less than the size: it never grows. */

@@ -47,7 +47,7 @@ struct gather {
     enum stream stream;
     struct worker *worker;
     bool retried;
-    bool settled; /* acknowledged, and perhaps being read back */
+    bool settled;                        /* acknowledged, and perhaps being read back */
     int result;                          /* after done */
     void (*done)(struct gather *gather); /* on the worker's thread */
     void *context;
