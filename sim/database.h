@@ -11,6 +11,7 @@
 #ifndef SIM_DATABASE_H
 #define SIM_DATABASE_H
 
+#include "sim/coverage.h"
 #include "sim/database_checkpoint.h"
 #include "sim/file.h"
 #include "sim/pool.h"
@@ -91,6 +92,7 @@ struct data_file {
     struct syspage *syspages; /* ordered by page_no */
     size_t syspage_count, syspage_capacity;
     _Atomic bool truncated; /* reported once */
+    struct coverage coverage;
 };
 
 struct database {

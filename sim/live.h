@@ -44,6 +44,8 @@ struct live {
     bool coverage_known;
     unsigned covered_percent;
     uint64_t oldest_unread_s;
+    uint64_t overwritten_unread;          /* generations */
+    double check_mean_s, check_longest_s; /* from a write to the first right read */
     unsigned dirty_percent, log_percent;
     uint64_t throttled, stalled;
     uint64_t written_bytes;

@@ -199,6 +199,12 @@ static void coverage_now(struct live_state *state, const struct run *run)
     live->covered_percent = state->scan.covered_percent;
     live->oldest_unread_s =
         state->scan.oldest_write_s < now_s ? now_s - state->scan.oldest_write_s : 0;
+    struct coverage_sums sums = {.first_checks = 0};
+    for (unsigned i = 0; i < run->file_count; i++)
+        coverage_add(&run->files[i]->coverage, &sums);
+    live->overwritten_unread = sums.overwritten_unread;
+    live->check_mean_s = coverage_mean_ms(&sums) / 1000.0;
+    live->check_longest_s = coverage_longest_ms(&sums) / 1000.0;
 }
 
 /* ---- findings ---- */

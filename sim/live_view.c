@@ -19,6 +19,7 @@
 #define SPARK_BYTES    (LIVE_HISTORY_S * 4 + 1)
 #define NUMBER_MAX     32
 #define WIDTH_LONG     118 /* room for a character a second */
+#define WIDTH_COVERAGE 150 /* all of the coverage */
 #define WIDTH_SMALL    52  /* below: fewer words */
 #define COLOUR_FINDING "\033[1;31m"
 #define COLOUR_END     "\033[0m"
@@ -180,10 +181,17 @@ static void row_line(const struct live_row *row, const struct live_style *style,
              last);
 }
 
-static void verified_line(const struct live *live, char *out)
+/* The rest of the coverage where there is room. */
+static void verified_line(const struct live *live, const struct live_style *style, char *out)
 {
-    char coverage[128] = "";
-    if (live->coverage_known)
+    char coverage[256] = "";
+    if (live->coverage_known && style->width >= WIDTH_COVERAGE)
+        snprintf(coverage, sizeof coverage,
+                 "; %u %% since last write; oldest unread %" PRIu64 " s; first check after %.1f s, "
+                 "longest %.1f s; %s overwritten unread",
+                 live->covered_percent, live->oldest_unread_s, live->check_mean_s,
+                 live->check_longest_s, count_text(live->overwritten_unread).text);
+    else if (live->coverage_known)
         snprintf(coverage, sizeof coverage, "; %u %% since last write; oldest unread %" PRIu64 " s",
                  live->covered_percent, live->oldest_unread_s);
     snprintf(out, LIVE_LINE_BYTES, "verified %s pages, %s wrong%s", count_text(live->verified).text,
@@ -215,7 +223,7 @@ static unsigned full_lines(const struct live *live, const struct live_style *sty
     head_line(style, lines[n++]);
     for (unsigned i = 0; i < LIVE_ROWS; i++)
         row_line(&live->rows[i], style, lines[n++]);
-    verified_line(live, lines[n++]);
+    verified_line(live, style, lines[n++]);
     device_line(live, lines[n++]);
     last_line(live, lines[n++]);
     return n;

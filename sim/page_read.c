@@ -67,6 +67,20 @@ struct expectation page_expectation(struct page_reader *reader, struct data_file
     return expect;
 }
 
+/* How long was it on the device without anybody looking?  A snapshot has images of earlier writes.
+ */
+static void first_check(const struct run *run, struct data_file *file, const uint8_t *image,
+                        enum syspage_kind kind)
+{
+    const struct page_stamp *stamp = page_stamp_of(image);
+    if (kind != SYSPAGE_NONE || file->snapshot_of || stamp->magic != PAGE_STAMP_MAGIC ||
+        stamp->write_time_ns < run->session_start_ns)
+        return;
+    uint64_t now_ns = clock_realtime_ns(run->clock);
+    coverage_first_check(&file->coverage,
+                         now_ns > stamp->write_time_ns ? now_ns - stamp->write_time_ns : 0);
+}
+
 enum page_judgement page_judge(struct page_reader *reader, struct data_file *file, uint32_t page_no,
                                const uint8_t *image, struct ledger_view before)
 {
@@ -83,6 +97,8 @@ enum page_judgement page_judge(struct page_reader *reader, struct data_file *fil
     if (!explain_is_right(image, &expect))
         return PAGE_JUDGED_WRONG;
     relaxed_add(&counters->pages_verified, 1);
+    if (!before.seen)
+        first_check(reader->run, file, image, expect.kind);
     ledger_seen(ledger, uid, page_no, before.epoch);
     return PAGE_JUDGED_RIGHT;
 }

@@ -107,6 +107,8 @@ static void add_data_file(struct report *report, const struct data_file *file)
         out->allocated_pages = allocated_pages(run, file);
     }
     report_file_freeze(report, out, &file->file);
+    coverage_add(&file->coverage, &out->coverage);
+    coverage_add(&file->coverage, &report->coverage);
     report->pages_written += out->count.written;
     report->pages_seen += out->count.seen;
     report->pages_unseen += out->count.unseen;

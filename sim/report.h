@@ -35,8 +35,9 @@ struct report_file {
     bool is_log;
     uint64_t size_bytes;
     struct ledger_count count; /* data files */
-    uint64_t allocated_pages;  /* protected pages that an offline checker must find */
-    uint64_t live_log_blocks;  /* log files */
+    struct coverage_sums coverage;
+    uint64_t allocated_pages; /* protected pages that an offline checker must find */
+    uint64_t live_log_blocks; /* log files */
     bool direct, dsync;
     bool compressed, encrypted, sparse; /* as the file system says */
     struct report_io io;
@@ -80,6 +81,7 @@ struct report {
     double cpu_user_seconds, cpu_system_seconds;
     struct report_file *files;
     unsigned file_count;
+    struct coverage_sums coverage; /* of all data files */
     uint64_t pages_written, pages_seen, pages_unseen, pages_indeterminate, pages_quarantined;
     struct thresholds thresholds; /* of the rated phase, and what was measured in it */
     struct report_slot *slots;    /* all, also those that were not reached */

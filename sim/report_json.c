@@ -375,18 +375,41 @@ static json_t *rated_json(const struct report *report)
 
 /* ---- integrity ---- */
 
+static double percent_read_back(uint64_t written, uint64_t seen)
+{
+    return written ? (double)seen * 100.0 / (double)written : 0.0;
+}
+
+/* From the write of a page to the first right read of it. */
+static void put_first_checks(json_t *object, const struct coverage_sums *coverage)
+{
+    put_count(object, "first_checks", coverage->first_checks);
+    put_real(object, "first_check_mean_ms", coverage_mean_ms(coverage));
+    put_real(object, "first_check_longest_ms", coverage_longest_ms(coverage));
+}
+
+static json_t *log_coverage_json(const struct counters *counters)
+{
+    json_t *object = json_object();
+    put_count(object, "blocks_written", counters->log_blocks_written);
+    put_count(object, "blocks_verified", counters->log_blocks_verified);
+    put_count(object, "blocks_read_back", counters->log_blocks_read_back);
+    put_count(object, "blocks_overwritten_unread", counters->log_blocks_overwritten_unread);
+    return object;
+}
+
 static json_t *coverage_json(const struct report *report)
 {
     json_t *object = json_object();
-    double share = report->pages_written
-                       ? (double)report->pages_seen * 100.0 / (double)report->pages_written
-                       : 0.0;
+    double share = percent_read_back(report->pages_written, report->pages_seen);
     put_count(object, "pages_written", report->pages_written);
     put_count(object, "pages_read_back", report->pages_seen);
     put_real(object, "percent_read_back", share);
     put_count(object, "pages_indeterminate", report->pages_indeterminate);
     put_count(object, "pages_quarantined", report->pages_quarantined);
     put_count(object, "overwritten_unread", report->stats->counters.overwritten_unread);
+    put_first_checks(object, &report->coverage);
+    put(object, "log", log_coverage_json(&report->stats->counters));
     return object;
 }
 
@@ -698,6 +721,9 @@ static json_t *file_json(const struct report_file *file)
     put_count(object, "allocated_pages", file->allocated_pages);
     put_count(object, "pages_written", file->count.written);
     put_count(object, "pages_read_back", file->count.seen);
+    put_real(object, "percent_read_back", percent_read_back(file->count.written, file->count.seen));
+    put_count(object, "overwritten_unread", file->coverage.overwritten_unread);
+    put_first_checks(object, &file->coverage);
     put_count(object, "pages_indeterminate", file->count.indeterminate);
     put_count(object, "pages_quarantined", file->count.quarantined);
     return object;

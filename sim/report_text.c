@@ -96,6 +96,27 @@ static void write_summary(const struct report *report, FILE *out)
                 report->file_count - SUMMARIES_SHOWN);
 }
 
+/* How much of what was written was looked at, and how soon. */
+static void write_coverage(const struct report *report, FILE *out)
+{
+    const struct counters *counters = &report->stats->counters;
+    const struct coverage_sums *coverage = &report->coverage;
+    if (!report->pages_written)
+        return;
+    fprintf(out,
+            "\ncoverage: %s pages written, %.1f %% of them read back after their last write; %s "
+            "generations overwritten unread\n",
+            count_text(report->pages_written).text,
+            (double)report->pages_seen * 100.0 / (double)report->pages_written,
+            count_text(coverage->overwritten_unread).text);
+    fprintf(out, "  first check of a page %.3f s after its write on average, %.3f s at most\n",
+            coverage_mean_ms(coverage) / 1000.0, coverage_longest_ms(coverage) / 1000.0);
+    fprintf(out, "  log: %s blocks written, %s verified, %s overwritten unread\n",
+            count_text(counters->log_blocks_written).text,
+            count_text(counters->log_blocks_verified).text,
+            count_text(counters->log_blocks_overwritten_unread).text);
+}
+
 static void write_findings(const struct report *report, FILE *out)
 {
     const struct findings *findings = &report->run->findings;
@@ -223,6 +244,7 @@ static int write_text(const struct report *report, FILE *out)
     report_slots_text(report, out);
     report_system_text(report, out);
     write_summary(report, out);
+    write_coverage(report, out);
     write_findings(report, out);
     write_advice(report, out);
     fputc('\n', out);

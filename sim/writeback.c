@@ -239,8 +239,10 @@ static void page_prepare(struct gather *gather, unsigned index)
     if (!gather->retried && system)
         syspage_issued(file, page_no, image->bytes);
     struct ledger_view view = ledger_view(ledger, uid, page_no);
-    if (view.acked > 0 && !view.seen)
+    if (view.acked > 0 && !view.seen) {
         relaxed_add(&gather->worker->stats.counters.overwritten_unread, 1);
+        atomic_fetch_add_explicit(&file->coverage.overwritten_unread, 1, memory_order_relaxed);
+    }
     ledger_begin(ledger, uid, page_no, image->generation);
 }
 

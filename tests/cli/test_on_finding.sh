@@ -16,7 +16,7 @@ damaged_run() {
     shift
     rm -rf "$DIR"
     mkdir "$DIR"
-    "$PAGESTORM" run --dir "$DIR" --size 16M -d 2 --set CONFIG.Reserve=1 --stop-on-error=no \
+    "$PAGESTORM" run --dir "$DIR" --size 16M -d 2 --set CONFIG.Reserve=1 \
         --engine sync --set CONFIG.WatchFiles=FALSE --set BulkUpdateUser.UserCount=0 \
         --set RandomUser.UserCount=1 \
         --set ReadAheadUser.UserCount=0 --set AuditUser.UserCount=1 \
@@ -37,7 +37,7 @@ damaged_run() {
 }
 
 # ---- once per class: facts, order ----
-damaged_run one --on-finding '
+damaged_run one --stop-on-error --on-finding '
     env | grep ^PAGESTORM_ | sort >"$PAGESTORM_RESULT_DIR/../env.$PAGESTORM_CLASS"
     echo "a word of the command"; exit 7'
 [ "$RC" -eq 1 ] || fail "exit code $RC instead of 1"
@@ -75,8 +75,32 @@ print("seen", seen, "started", started, "first re-read", single[0])
 assert seen < started < single[0], (seen, started, single)
 PY
 
+# ---- StopOnError or not: every report is whole ----
+whole() {
+    grep -q "^RESULT" "$WORK/out" || fail "$1: no verdict"
+    python3 - "$WORK/$1" "$2" <<'PY' || fail "$1: a report is not whole"
+import csv, json, os, sys, xml.dom.minidom
+folder, complete = sys.argv[1], sys.argv[2] == "complete"
+result = json.load(open(folder + "/result.json"))
+assert result["run"]["complete"] == complete, result["run"]
+assert result["verdict"]["integrity"]["grade"] == "FAIL"
+for key in "run environment config verdict integrity streams files databases actors cpu".split():
+    assert result[key], key
+coverage = result["integrity"]["coverage"]
+assert coverage["pages_written"] > 1900 and coverage["first_checks"] > 0, coverage
+assert (coverage["percent_read_back"] > 99) == complete, coverage
+assert 0 < coverage["first_check_mean_ms"] <= coverage["first_check_longest_ms"], coverage
+for f in result["integrity"]["findings"]:
+    assert os.path.getsize(f"{folder}/evidence/" + f["evidence"]) > 8192
+log = xml.dom.minidom.parse(folder + "/sqliosim.log.xml").toxml()
+assert "Buffer validation failed" in log and "RESULT" in log
+assert len(list(csv.reader(open(folder + "/series.csv")))) > 2
+PY
+}
+whole one stopped
+
 # ---- each event; a command that fails or stays on; nothing is left of it ----
-damaged_run all --on-every --on-finding 'trap "echo asked to end; exit 3" TERM
+damaged_run all --stop-on-error=no --on-every --on-finding 'trap "echo asked to end; exit 3" TERM
     echo $$ >>"$PAGESTORM_RESULT_DIR/pids"; sleep 1000 & wait'
 [ "$RC" -eq 1 ] || fail "exit code $RC instead of 1"
 events=$(python3 -c 'import json, sys
@@ -85,6 +109,7 @@ print(sum(f["severity"] == "integrity"
 [ "$events" -eq 4 ] || fail "$events events instead of 4"
 [ "$(grep -c -- '--on-finding . started' "$WORK/all/hooks.log")" = 4 ] || fail "not one for each"
 [ "$(grep -c "asked to end" "$WORK/all/hooks.log")" = 4 ] || fail "they were not asked to end"
+whole all complete
 [ "$(wc -l <"$WORK/all/pids")" -eq 4 ] || fail "not four commands"
 while read -r group; do # a zombie is the business of this machine's init
     left=$(cat /proc/[0-9]*/stat 2>/dev/null | sed 's/.*) //' |

@@ -55,6 +55,9 @@ static struct live sample(void)
         .coverage_known = true,
         .covered_percent = 61,
         .oldest_unread_s = 40,
+        .overwritten_unread = 1234,
+        .check_mean_s = 2.5,
+        .check_longest_s = 41.25,
         .dirty_percent = 12,
         .log_percent = 34,
         .written_bytes = 42ull << 30,
@@ -126,6 +129,17 @@ static void forty_columns_show_the_most_important(void **state)
                               "page read     1050 IOPS p99 3.0ms\n"
                               "page write      96 IOPS p99 8.8ms\n"
                               "0 wrong; 61 % read back\n");
+}
+
+static void a_wide_terminal_shows_all_of_the_coverage(void **state)
+{
+    char text[8192];
+    struct live live = sample();
+    (void)state;
+    show(&live, style_of(150), text, sizeof text);
+    assert_non_null(strstr(text, "\nverified 4,211,900 pages, 0 wrong; 61 % since last write; "
+                                 "oldest unread 40 s; first check after 2.5 s, longest 41.2 s; "
+                                 "1,234 overwritten unread\n"));
 }
 
 static void a_hundred_and_twenty_columns_have_a_character_a_second(void **state)
@@ -269,6 +283,7 @@ int main(void)
         cmocka_unit_test(eighty_columns_show_nine_lines),
         cmocka_unit_test(sixty_columns_show_five_lines),
         cmocka_unit_test(forty_columns_show_the_most_important),
+        cmocka_unit_test(a_wide_terminal_shows_all_of_the_coverage),
         cmocka_unit_test(a_hundred_and_twenty_columns_have_a_character_a_second),
         cmocka_unit_test(findings_are_told_in_words_and_are_not_cut),
         cmocka_unit_test(colour_changes_no_word),

@@ -1,6 +1,7 @@
 /* test_findings.c - one event for one fault, quarantine, evidence, counting, stopping, the line. */
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -361,6 +362,23 @@ static void evidence_is_written_for_a_bounded_number_of_events(void **state)
     assert_string_equal(w->findings.list[EVIDENCE_EVENTS_MAX].evidence, "");
 }
 
+/* Twice each page of 100,000: one event a page, 1,000 of them kept, nothing more allocated. */
+static void a_hundred_thousand_findings_take_the_memory_of_a_thousand(void **state)
+{
+    struct world *w = *state;
+    w->findings.evidence_dir = NULL;
+    for (uint32_t page_no = 0; page_no < FINDINGS_MAX; page_no++)
+        report(w, on_page(VERDICT_zeroed, page_no));
+    size_t heap_bytes = mallinfo2().uordblks;
+    for (unsigned time = 0; time < 2; time++)
+        for (uint32_t page_no = FINDINGS_MAX; page_no < 100000; page_no++)
+            report(w, on_page(VERDICT_zeroed, page_no));
+    assert_int_equal(mallinfo2().uordblks, heap_bytes);
+    assert_int_equal(w->findings.count, FINDINGS_MAX);
+    assert_int_equal(w->announced, FINDINGS_MAX);
+    assert_int_equal(findings_count(&w->findings, SEVERITY_INTEGRITY), 100000);
+}
+
 static void evidence_that_cannot_be_written_is_said_in_the_event(void **state)
 {
     struct world *w = *state;
@@ -452,6 +470,7 @@ int main(void)
         TEST(evidence_shows_the_changed_byte_and_keeps_the_image),
         TEST(the_expected_image_of_an_older_page_is_compared_without_what_only_its_writer_knew),
         TEST(evidence_is_written_for_a_bounded_number_of_events),
+        TEST(a_hundred_thousand_findings_take_the_memory_of_a_thousand),
         TEST(evidence_that_cannot_be_written_is_said_in_the_event),
         TEST(a_file_name_cannot_lead_out_of_the_evidence_folder),
         cmocka_unit_test(the_line_of_a_lost_write),

@@ -214,6 +214,26 @@ static void coverage_counts_pages_read_back_since_their_last_write(void **state)
     json_decref(root);
 }
 
+/* Checks 1, 2 and 6 s after the writes: 3 s on average. */
+static void coverage_tells_how_long_pages_waited_for_their_first_check(void **state)
+{
+    struct made_run *made = *state;
+    coverage_first_check(&made->data.coverage, 2 * NS_PER_S);
+    coverage_first_check(&made->data.coverage, 6 * NS_PER_S);
+    coverage_first_check(&made->data.coverage, 1 * NS_PER_S);
+    made->data.coverage.overwritten_unread = 5;
+    json_t *root = json_of(made, 0);
+    assert_int_equal(integer_at(root, "integrity.coverage.first_checks"), 3);
+    expect_real(root, "integrity.coverage.first_check_mean_ms", 3000);
+    expect_real(root, "integrity.coverage.first_check_longest_ms", 6000);
+    const json_t *file = json_array_get(at(root, "files"), 0);
+    assert_int_equal(integer_at(file, "overwritten_unread"), 5);
+    assert_int_equal(integer_at(file, "first_checks"), 3);
+    expect_real(file, "first_check_longest_ms", 6000);
+    expect_real(file, "percent_read_back", 66.6666666667);
+    json_decref(root);
+}
+
 static void a_page_that_was_not_read_back_keeps_the_run_from_passing(void **state)
 {
     json_t *root = json_of(*state, 0);
@@ -586,6 +606,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         OF_A_RUN(coverage_counts_pages_read_back_since_their_last_write),
+        OF_A_RUN(coverage_tells_how_long_pages_waited_for_their_first_check),
         OF_A_RUN(a_page_that_was_not_read_back_keeps_the_run_from_passing),
         OF_A_RUN(every_page_read_back_is_pass),
         OF_A_RUN(a_file_without_o_direct_is_warn),
