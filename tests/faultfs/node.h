@@ -37,7 +37,8 @@ struct node {
 
     struct table damage; /* struct sector: damage.h */
     struct table stable; /* struct stable_sector: power.h */
-    struct table owners; /* struct owner: wrap.h */
+    struct table owners; /* who wrote it: wrap.h */
+    struct table hit;    /* sectors that a rule has hit: shot_aim.c */
     uint64_t modulus;    /* 0: addresses do not wrap */
     struct event *wrap_event;
     struct pending *pending;

@@ -29,7 +29,7 @@ static const struct key {
     KEY(at, NUMBER),    KEY(length, NUMBER), KEY(bits, NUMBER),     KEY(mask, HEX),
     KEY(keep, NUMBER),  KEY(ms, NUMBER),     KEY(reads, NUMBER),    KEY(modulus, NUMBER),
     KEY(seed, NUMBER),  KEY(d, SIGNED),      KEY(overlay, FLAG),    KEY(sticky, FLAG),
-    KEY(over, FLAG),    KEY(file, TEXT),     KEY(snap, TEXT),
+    KEY(over, FLAG),    KEY(apart, FLAG),    KEY(file, TEXT),       KEY(snap, TEXT),
 #undef KEY
 };
 

@@ -7,7 +7,8 @@
  * and it has a candidate in bytes [LOW, HIGH): the request itself, or with `unit` each aligned unit
  * of so many bytes in it.  Flushes have no bytes: any range matches.  No candidate is a unit with
  * damage that is still there (a fault over a fault has no one name), one that is all zeros with
- * over=1, or one whose other end is not in the file.  Matches are counted by each rule for itself;
+ * over=1, one that any rule hit before with apart=1 (a read that is repeated), or one whose other
+ * end is not in the file.  Matches are counted by each rule for itself;
  * it fires at match NTH, then at each `every`th, COUNT times (0: for ever).
  */
 #ifndef FAULTFS_RULE_H
@@ -45,7 +46,7 @@ struct rule {
     uint64_t matched, fired;
     uint64_t unit, size_min, size_max, at, length, bits, mask, keep, ms, reads, modulus, seed;
     int64_t d;
-    bool overlay, sticky, over, has_at;
+    bool overlay, sticky, over, apart, has_at;
 };
 
 struct rules {

@@ -201,6 +201,18 @@ def test_units(binary):
         file.close()
 
 
+def test_apart(binary):
+    """A read that is repeated is left alone; the next place is hit."""
+    with Mount(binary) as mount:
+        file = File(mount.path("a"))
+        file.fill()
+        rule = mount.add("r", "zero", "a", count=3, apart=1)
+        found = [file.read(number * PAGE) for number in (0, 0, 1, 0, 1, 2, 2, 3)]
+        hit = [i for i, data in enumerate(found) if data == bytes(PAGE)]
+        check(hit == [0, 2, 5] and mount.rules()[rule][0] == 3, "hit", hit)
+        file.close()
+
+
 def test_replay(binary):
     with Mount(binary) as mount:
         file = File(mount.path("a"))

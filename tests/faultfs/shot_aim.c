@@ -17,6 +17,25 @@ static bool is_zero(const unsigned char *bytes, size_t size_bytes)
     return size_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
 }
 
+static uint64_t end_sector(uint64_t offset, size_t size_bytes)
+{
+    return (offset + size_bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+}
+
+static bool hit_before(const struct rule *rule, const struct node *node, uint64_t offset,
+                       size_t size_bytes)
+{
+    return rule->apart && table_next(&node->hit, offset / SECTOR_BYTES,
+                                     end_sector(offset, size_bytes)) != TABLE_NOTHING;
+}
+
+/* The entry is the rule's number, as a pointer. */
+static void note_hit(const struct rule *rule, struct node *node, uint64_t offset, size_t size_bytes)
+{
+    for (uint64_t i = offset / SECTOR_BYTES; i < end_sector(offset, size_bytes); i++)
+        table_set(&node->hit, i, (void *)(uintptr_t)rule->id);
+}
+
 static uint64_t file_size(const struct node *node)
 {
     struct stat st;
@@ -68,7 +87,8 @@ static bool eligible(struct fs *fs, const struct request *request, const struct 
                      struct shot *shot)
 {
     const struct rule *rule = shot->rule;
-    if (!find_other(fs, request, shot) || taken(shots, request, shot))
+    if (hit_before(rule, request->node, shot->offset, shot->size_bytes) ||
+        !find_other(fs, request, shot) || taken(shots, request, shot))
         return false;
     bool needs_old = class_infos[rule->class].flags & NEEDS_OLD || rule->over;
     if (!needs_old)
@@ -124,10 +144,12 @@ void shots_aim(struct fs *fs, const struct request *request, const char *path, s
         *shot = (struct shot){.rule = rule};
         if (whole || !rule_concerns(rule, request->op, path) || !aim(fs, request, shots, shot))
             continue;
-        if (rule_match(rule))
-            shots->count++;
-        else
+        if (!rule_match(rule)) {
             free(shot->old);
+            continue;
+        }
+        note_hit(rule, request->node, shot->offset, shot->size_bytes);
+        shots->count++;
     }
 }
 
@@ -143,10 +165,13 @@ struct rule *shot_whole(struct fs *fs, const struct request *request, const char
             continue;
         if (request->op != 's' &&
             (!size_fits(rule, request) || !(request->offset < rule->high && end > rule->low) ||
-             damage_in(request->node, request->offset, request->size_bytes)))
+             damage_in(request->node, request->offset, request->size_bytes) ||
+             hit_before(rule, request->node, request->offset, request->size_bytes)))
             continue;
-        if (rule_match(rule))
+        if (rule_match(rule)) {
+            note_hit(rule, request->node, request->offset, request->size_bytes);
             return rule;
+        }
     }
     return NULL;
 }
