@@ -405,7 +405,11 @@ void command_plan_print(const struct run_setup *setup, const char *engine, FILE 
     print_rules(setup->profile, out);
     print_limit(profile_config(setup->profile), out);
     print_users(setup, out);
-    fprintf(out, "  pool     %s\n", size_of(plan->pool_bytes).text);
+    fprintf(out, "  pool     %s", size_of(plan->pool_bytes).text);
+    if (plan->buffer_bytes)
+        fprintf(out, ", and %s for buffers of CHECKDB and backups",
+                size_of(plan->buffer_bytes).text);
+    fputc('\n', out);
     fprintf(out, "  workers  %u, %u I/Os outstanding each\n", plan->workers, plan->queue_depth);
     fprintf(out, "  engine   %s\n", engine);
     fprintf(out, "  seed     %" PRIu64 "%s\n", plan->seed,

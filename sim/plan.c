@@ -23,6 +23,7 @@
 #include "patterns/pattern.h"
 #include "sim/allocation.h"
 #include "sim/exit_code.h"
+#include "sim/plan_buffers.h"
 #include "sim/plan_growth.h"
 #include "sim/plan_tempdb.h"
 #include "sim/pool.h"
@@ -347,12 +348,21 @@ static int plan_pool(struct planner *p)
     uint64_t bytes = given ? (uint64_t)p->settings->max_memory_bytes : default_pool_bytes(p);
     uint64_t least = (users_of(p) + POOL_FRAMES_SPARE) * PAGE_BYTES;
     bytes = bytes / PAGE_BYTES * PAGE_BYTES;
+    uint64_t buffers = p->plan->buffer_bytes = plan_buffers_bytes(p->plan, p->profile);
     if (p->machine->memory_bytes && bytes > p->machine->memory_bytes)
         return refuse(p, -ENOMEM, EXIT_CODE_INCOMPLETE,
                       "the buffer pool needs %s%s, and this machine has %s of memory available; "
                       "lower MaxMemoryMB or free memory",
                       human_size(bytes).text, given ? " (MaxMemoryMB)" : "",
                       human_size(p->machine->memory_bytes).text);
+    if (p->machine->memory_bytes && bytes + buffers > p->machine->memory_bytes)
+        return refuse(
+            p, -ENOMEM, EXIT_CODE_INCOMPLETE,
+            "buffers of CHECKDB and backups need %s beside a pool of %s, and this machine "
+            "has %s of memory available; lower [DbccUser] UserCount or Outstanding, "
+            "[BackupUser] BufferCount, or MaxMemoryMB",
+            human_size(buffers).text, human_size(bytes).text,
+            human_size(p->machine->memory_bytes).text);
     if (bytes < least)
         return refuse(p, -EINVAL, EXIT_CODE_USAGE,
                       "a buffer pool of %s is too small: %" PRIu64 " users and two gather writes "

@@ -109,6 +109,7 @@ struct plan {
     struct plan_snapshot *snapshots;
     unsigned snapshot_count;
     size_t pool_bytes;
+    uint64_t buffer_bytes;       /* beside it: reads of CHECKDB, transfers of backups */
     struct plan_backup *backups; /* full backups before log backups of each database */
     unsigned backup_count;
     uint64_t restore_bytes; /* beside the first of them, for a restore */

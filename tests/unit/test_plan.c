@@ -319,6 +319,35 @@ static void a_pool_beyond_the_memory_is_refused_with_exit_3(void **state)
     unmake(&made);
 }
 
+/* 2 threads x 32 reads x 64 pages are 32 MiB, 2 backups x 7 MiB 14 MiB; a phase needs 10 threads:
+ * 160 + 14.  With a pool of 64 MiB that is 238 MiB. */
+static void buffers_of_checkdb_and_backups_count_as_memory(void **state)
+{
+    (void)state;
+    for (unsigned missing = 0; missing <= 1; missing++) {
+        struct profile *profile = plain_profile();
+        struct fake_machine fake;
+        struct made made;
+        big_machine(&fake);
+        fake.machine.memory_bytes = 238 * MIB - missing;
+        set(profile, "CONFIG", "MaxMemoryMB", "64");
+        set(profile, "DbccUser", "UserCount", "2");
+        set(profile, "BackupUser", "UserCount", "2");
+        set(profile, "BackupUser", "BufferCount", "7");
+        set(profile, "Phase1", "Duration", "9");
+        set(profile, "Phase2", "Duration", "9");
+        set(profile, "Phase2", "DbccUser.UserCount", "10");
+        make(&made, profile, &fake);
+        assert_int_equal(made.error, missing ? -ENOMEM : 0);
+        assert_int_equal(made.plan.buffer_bytes, 174 * MIB);
+        if (missing) {
+            assert_int_equal(made.exit_code, 3);
+            assert_non_null(strstr(made.message, "need 174 MiB beside a pool of 64 MiB"));
+        }
+        unmake(&made);
+    }
+}
+
 /* 10,000 random users pin a page each: 80 MB of frames. */
 static void a_pool_with_fewer_frames_than_users_is_refused(void **state)
 {
@@ -780,6 +809,7 @@ int main(void)
         cmocka_unit_test(without_users_that_log_any_log_will_do),
         cmocka_unit_test(the_pool_must_do_for_the_users_of_the_rated_phase_too),
         cmocka_unit_test(the_log_must_do_for_the_rated_transactions_too),
+        cmocka_unit_test(buffers_of_checkdb_and_backups_count_as_memory),
         cmocka_unit_test(the_pool_is_a_quarter_of_the_data),
         cmocka_unit_test(the_pool_is_at_most_a_quarter_of_the_memory_and_says_so),
         cmocka_unit_test(the_pool_is_at_least_64_mib),
