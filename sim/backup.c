@@ -60,6 +60,27 @@ static void tell(struct backup *b, bool complete)
                  what, b->media->number, b->database->index + 1, b->why);
 }
 
+static void record(const struct backup *b, bool complete)
+{
+    struct backup_record record = {
+        .number = b->media->number,
+        .log = b->log_only,
+        .complete = complete,
+        .file = b->to,
+        .in_file = complete && b->to,
+        .pages = b->pages,
+        .log_bytes = b->log_bytes,
+        .bytes = b->bytes,
+        .first_position = b->first_position,
+        .end_position = complete ? b->end_position : 0,
+        .begun_ns = b->started_ns,
+        .took_ns = clock_now_ns(b->actor->run->clock) - b->started_ns,
+    };
+    if (!complete)
+        snprintf(record.why, sizeof record.why, "%s", b->why);
+    backup_records_add(&b->media->records, &record);
+}
+
 static struct counters *counters_of(struct backup *b)
 {
     return &b->actor->task.worker->stats.counters;
@@ -75,6 +96,7 @@ enum task_result backup_fail(struct actor *actor, const char *why, ...)
     vsnprintf(text, sizeof text, why, arguments); /* why may be b->why */
     va_end(arguments);
     memcpy(b->why, text, sizeof text);
+    record(b, false);
     let_go(b);
     b->whole = false;
     b->media->failed++;
@@ -117,6 +139,7 @@ enum task_result backup_ended(struct actor *actor)
     media->complete++;
     relaxed_add(&counters_of(b)->backups, 1);
     log_backed_up(b);
+    record(b, true);
     let_go(b);
     tell(b, true);
     return actor_go(actor, database_next);
@@ -192,7 +215,7 @@ static void describe(struct backup *b, uint64_t offset)
 static enum task_result full_begin(struct actor *actor)
 {
     struct backup *b = actor->backup;
-    b->position = wal_hold(&b->database->wal, &b->hold);
+    b->position = b->first_position = wal_hold(&b->database->wal, &b->hold);
     b->crc_known = false;
     return backup_write_header(actor, false, backup_pages_begin);
 }
@@ -255,6 +278,7 @@ static void reset(struct backup *b)
 {
     b->error = 0;
     b->failed = false;
+    b->first_position = 0;
     b->sequence = b->pages = b->log_bytes = b->bytes = b->last_directory = 0;
     b->busy = 0;
     b->judging = NULL;
@@ -266,7 +290,9 @@ static enum task_result log_only_begin(struct actor *actor, uint64_t offset)
 {
     struct backup *b = actor->backup;
     describe(b, offset);
-    b->position = b->media->log_hold.position;
+    if (b->to && offset == BACKUP_FIRST_OFFSET)
+        backup_records_overwritten(&b->media->records, b->to);
+    b->position = b->first_position = b->media->log_hold.position;
     b->crc = b->header.first_crc = b->media->log_crc;
     b->crc_known = b->media->log_crc_known;
     return backup_write_header(actor, false, backup_log_begin);
@@ -297,6 +323,7 @@ static enum task_result database_begin(struct actor *actor)
     if (b->media->full) {
         b->to = &b->media->full[(b->media->current + 1) % b->media->keep];
         b->to->number = 0; /* it is overwritten from now on */
+        backup_records_overwritten(&b->media->records, b->to);
     }
     describe(b, BACKUP_FIRST_OFFSET);
     return forbid_shrink(actor);

@@ -66,10 +66,10 @@ struct backup {
     bool forbidden; /* shrinks, by us */
     uint64_t ticket;
     struct wal_hold hold;
-    uint64_t started_ns;
+    uint64_t started_ns, first_position;
     int error;           /* of a transfer to the backup, or why it ends */
     bool failed, counts; /* counts: it ended as a backup */
-    char why[160];
+    char why[BACKUP_WHY_MAX];
     /* blocks */
     uint64_t offset; /* where the next one goes */
     uint64_t sequence, pages, log_bytes, bytes;

@@ -7,6 +7,7 @@
 
 #include "sim/exit_code.h"
 #include "sim/io_trace.h"
+#include "sim/plan_backup.h"
 
 const struct backup_user_settings *backup_settings(const struct run *run)
 {
@@ -100,6 +101,8 @@ static int media_make(struct run *run, unsigned index)
     const struct backup_user_settings *settings = backup_settings(run);
     struct backup_media *media = &run->backups[index];
     media->database = &run->databases[index];
+    if (plan_backups_are_wanted(run->config.profile) && backup_records_make(&media->records))
+        return -ENOMEM;
     if (run->config.plan->backup_count == 0)
         return 0;
     media->keep = (unsigned)settings->keep;
@@ -152,6 +155,7 @@ void backup_media_free(struct run *run)
         }
         for (unsigned j = 0; media->floors && j < media->database->file_count; j++)
             free(media->floors[j]);
+        backup_records_free(&media->records);
         free(media->floors);
         free(media->floor_pages);
         free(media->full);

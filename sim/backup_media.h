@@ -13,6 +13,7 @@
 #define SIM_BACKUP_MEDIA_H
 
 #include "patterns/backup_user.h"
+#include "sim/backup_record.h"
 #include "sim/run.h"
 #include "verify/backup.h"
 
@@ -41,6 +42,7 @@ struct backup_media {
     uint64_t **floors;
     uint32_t *floor_pages;
     uint64_t complete, failed, log_backups;
+    struct backup_records records; /* of all that were begun */
 };
 
 /* Create the files of the plan, after all others.  0, or -errno with run->message and exit_code. */

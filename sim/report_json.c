@@ -15,9 +15,11 @@
 
 #include "patterns/pattern.h"
 #include "sim/actor.h"
+#include "sim/backup_media.h"
 #include "sim/finding_sql.h"
 #include "sim/run_actor_rows.h"
 #include "sim/report.h"
+#include "sim/report_backups.h"
 #include "sim/report_slots.h"
 #include "sim/run_until.h"
 #include "verify/verdict.h"
@@ -785,6 +787,56 @@ static json_t *backup_files_json(const struct report *report)
     return files;
 }
 
+/* null: nobody looked. */
+static void put_look_at(json_t *object, const char *key, enum backup_look look)
+{
+    put(object, key,
+        look == BACKUP_LOOK_NONE ? json_null() : json_boolean(look == BACKUP_LOOK_RIGHT));
+}
+
+static void put_lsn(json_t *object, const char *key, uint64_t position)
+{
+    char text[BACKUP_LSN_MAX];
+    backup_lsn_text(position, text);
+    put(object, key, position ? text_json(text) : json_null());
+}
+
+static json_t *backup_json(const struct backup_record *record, unsigned database)
+{
+    json_t *object = json_object();
+    put_count(object, "database", database + 1);
+    put_count(object, "number", record->number);
+    put_text(object, "kind", record->log ? "log" : "full");
+    put(object, "file", record->file ? text_json(record->file->file.path) : json_null());
+    put_bool(object, "in_file", record->in_file);
+    put_bool(object, "complete", record->complete);
+    put_text(object, "reason", record->why);
+    put_count(object, "pages", record->pages);
+    put_count(object, "log_bytes", record->log_bytes);
+    put_count(object, "bytes", record->bytes);
+    put_lsn(object, "first_lsn", record->first_position);
+    put_lsn(object, "last_lsn", record->end_position);
+    put_real(object, "seconds", (double)record->took_ns / (double)NS_PER_S);
+    put_real(object, "mb_per_s", report_backup_mb_per_s(record));
+    put_look_at(object, "verified", record->verified);
+    put_look_at(object, "restored", record->restored);
+    put_count(object, "pages_compared", record->pages_compared);
+    return object;
+}
+
+/* The newest of each database (backup_record.h), the oldest first. */
+static json_t *backups_json(const struct report *report)
+{
+    json_t *backups = json_array();
+    const struct run *run = report->run;
+    for (unsigned d = 0; run->backups && d < run->user_database_count; d++) {
+        const struct backup_records *records = &run->backups[d].records;
+        for (size_t i = 0; i < backup_records_count(records); i++)
+            push(backups, backup_json(backup_record_at(records, i), d));
+    }
+    return backups;
+}
+
 static json_t *actors_json(const struct report *report)
 {
     json_t *actors = json_array();
@@ -822,6 +874,7 @@ static int write_json(const struct report *report, FILE *out)
     put(root, "streams", streams_json(report));
     put(root, "phases", slots_json(report));
     put(root, "files", files_json(report));
+    put(root, "backups", backups_json(report));
     put(root, "backup_files", backup_files_json(report));
     put(root, "databases", databases_json(report));
     put(root, "actors", actors_json(report));

@@ -12,6 +12,7 @@
 #include "config/units.h"
 #include "sim/evidence.h"
 #include "sim/final_summary.h"
+#include "sim/report_backups.h"
 #include "sim/report_slots.h"
 #include "sim/report_system.h"
 #include "sim/report_speed.h"
@@ -242,6 +243,7 @@ static int write_text(const struct report *report, FILE *out)
     int error = write_phases(report, out);
     report_speed_text(report, out);
     report_slots_text(report, out);
+    report_backups_text(report, out);
     report_system_text(report, out);
     write_summary(report, out);
     write_coverage(report, out);

@@ -174,6 +174,14 @@ static int restore_failed(struct run *run, const struct restore *r, int error)
     return error;
 }
 
+/* Of the log backups all that stand in the file belong to it. */
+static void restored(struct backup_media *media, const struct restore *r, bool right)
+{
+    backup_records_restored(&media->records, &media->full[media->current], right, r->pages);
+    if (r->source_count > 1)
+        backup_records_restored(&media->records, &media->log[media->current], right, 0);
+}
+
 static int restore(struct run *run, struct backup_media *media)
 {
     uint64_t begun_ns = clock_now_ns(run->clock);
@@ -192,6 +200,8 @@ static int restore(struct run *run, struct backup_media *media)
     judging.to_the_end = end >= atomic_load(&media->database->wal.durable_end);
     int error = judging.images.acked && judging.images.issued ? restore_run(&r) : -ENOMEM;
     restore_close(&r, false);
+    if (!error || error == -EBADMSG)
+        restored(media, &r, error == 0 && r.damaged == 0);
     if (error)
         error = restore_failed(run, &r, error);
     else
@@ -218,7 +228,7 @@ static void report_missing(struct run *run, const struct backup_file *file, uint
     finding_report(&run->findings, &finding, NULL);
 }
 
-static int check_file(struct run *run, struct backup_file *file)
+static int check_file(struct run *run, struct backup_media *media, struct backup_file *file)
 {
     struct tick progress = {step_tick, run};
     struct backup_checker checker = {.io = &run->io,
@@ -231,6 +241,9 @@ static int check_file(struct run *run, struct backup_file *file)
         error = backup_check_file(&checker);
     if (!error && !checker.counts.damaged && checker.counts.newest != file->number && !run->stuck)
         report_missing(run, file, checker.counts.newest);
+    bool right = !checker.counts.damaged && checker.counts.newest == file->number;
+    if (!error && !run->stuck)
+        backup_records_verified(&media->records, file, right);
     if (!error && !checker.counts.damaged)
         run_say(run, "%s: %" PRIu64 " backups, %" PRIu64 " blocks read back and right",
                 file->file.path, checker.counts.backups, checker.counts.blocks);
@@ -248,9 +261,9 @@ static int look(struct run *run, struct backup_media *media)
     bool logs = log && log->number > full->number;
     int error = 0;
     if (settings->verify || settings->restore)
-        error = check_file(run, full);
+        error = check_file(run, media, full);
     if (!error && logs && (settings->verify || settings->restore))
-        error = check_file(run, log);
+        error = check_file(run, media, log);
     if (!error && settings->restore && !run_stopping(run))
         error = restore(run, media);
     return error;

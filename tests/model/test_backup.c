@@ -323,6 +323,60 @@ static void log_backups_go_on_until_the_last_that_waits_for_the_log(void **state
     }
 }
 
+/* ---- a database that grows ---- */
+
+/* To 24 MiB, and the backup files with it. */
+static void let_it_grow(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->plan.file_count; i++) {
+        struct plan_file *file = &sim->plan.files[i];
+        file->max_bytes = file->is_log ? file->max_bytes : 24 * MIB;
+        file->increment_bytes = file->is_log ? file->increment_bytes : MIB;
+    }
+    for (unsigned i = 0; i < sim->plan.backup_count; i++)
+        sim->plan.backups[i].size_bytes += 24 * MIB;
+}
+
+/* Loads fill new extents of a file that begins with 4 MiB: it grows while backups read it, and the
+ * newest one, of the grown file, is restored and compared. */
+static void what_was_restored_of_a_grown_database_is_right(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 61; seed < 61 + test_scaled(2); seed++) {
+        struct sim_options options = options_of(seed);
+        struct sim sim;
+        printf("seed %llu\n", (unsigned long long)seed);
+        options.data_bytes = 4 * MIB;
+        unsigned at = 0;
+        while (options.settings[at].section)
+            at++;
+        options.settings[at++] = (struct sim_setting){"BulkUpdateUser", "NewExtents", "TRUE"};
+        options.settings[at++] = (struct sim_setting){"BackupUser", "Restore", "TRUE"};
+        sim_begin(&sim, &options);
+        let_it_grow(&sim);
+        sim_run(&sim);
+        if (sim.result || sim.run->findings.count)
+            sim_print_findings(&sim);
+        assert_int_equal(sim.result, 0);
+        assert_int_equal(sim.run->findings.count, 0);
+        const struct backup_records *records = &sim.run->backups[0].records;
+        uint64_t most_pages = 0, fulls = 0, compared = 0;
+        for (size_t i = 0; i < backup_records_count(records); i++) {
+            const struct backup_record *record = backup_record_at(records, i);
+            assert_true(record->complete);
+            most_pages = record->pages > most_pages ? record->pages : most_pages;
+            fulls += !record->log;
+            if (!record->log && record->restored == BACKUP_LOOK_RIGHT)
+                compared = record->pages_compared;
+        }
+        assert_true(fulls > 1);
+        assert_true(sim.run->files[0]->file.size_pages > 4 * MIB / PAGE_BYTES);
+        assert_true(most_pages > 4 * MIB / PAGE_BYTES);
+        assert_true(compared > 4 * MIB / PAGE_BYTES);
+        sim_end(&sim);
+    }
+}
+
 /* ---- a sparse file ---- */
 
 static void only_allocated_extents_are_read(void **state)
@@ -356,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_run_restores_from_small_transfers_without_write_through),
         cmocka_unit_test(a_full_backup_reads_in_sequence_1_MiB_at_a_time),
         cmocka_unit_test(log_backups_go_on_until_the_last_that_waits_for_the_log),
+        cmocka_unit_test(what_was_restored_of_a_grown_database_is_right),
         cmocka_unit_test(only_allocated_extents_are_read),
     };
     return cmocka_run_group_tests(tests, trace_begin, trace_end);
