@@ -332,6 +332,13 @@ static const struct opt config_opts[] = {
      .help = "Have the kernel tell (fanotify) when another process writes to, cuts, renames or "
              "removes a file of the run: that is never blamed on the storage, and ends the run. "
              "It costs about 1 us of CPU a write."},
+    {.name = "BufferSums",
+     .type = OPT_BOOL,
+     .def = "TRUE",
+     FIELD(buffer_sums),
+     .help = "Sum the memory of each page and log block when it is built, when its write is "
+             "submitted and when it completes: what changes in between is memory_changed (832), "
+             "not the storage's fault."},
     {.name = "QueueDepth",
      .type = OPT_INT,
      .def = "32",

@@ -81,6 +81,7 @@ struct config_settings {
     int64_t read_back;          /* enum config_read_back */
     int64_t log_read_back;      /* share of VLFs read and verified before reuse, 0..10000 */
     bool verify_before_overwrite;
+    bool buffer_sums;          /* memory of writes is checked at submission and completion */
     bool watch_files;          /* fanotify: other processes at the files of the run */
     int64_t queue_depth;       /* helper threads and outstanding requests of an engine per worker */
     int64_t rated_duration_ns; /* 0 = no rated phase */

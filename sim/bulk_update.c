@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "sim/actor.h"
+#include "sim/buffer_sum.h"
 #include "sim/page_change.h"
 #include "sim/page_use.h"
 
@@ -252,6 +253,7 @@ static void page_fill_first(struct actor *actor, struct lsn lsn)
     struct frame *frame = b->run.frames[0];
     struct page_identity identity = identity_of(b, b->run.first_page);
     page_fill(frame->bytes, &actor->run->identity, &identity, number);
+    buffer_built(b->file->database, frame->bytes);
     pool_overwrite_end(&actor->run->pool, frame, b->run.generation, lsn, number);
     b->generations[b->run.first_page - b->first_page] = b->run.generation;
     b->logged_position = lsn_position(lsn);

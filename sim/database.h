@@ -118,6 +118,9 @@ struct database {
     struct recovery_target recovery; /* the checkpoint's */
     _Atomic bool in_doubt;           /* a write or flush failed: rewrite.h */
     struct size_rights sizes;        /* database_use.h */
+    /* buffer_sum.h; right: what should be there, or NULL.  NULL: no sums. */
+    void (*on_memory_changed)(struct gather *gather, unsigned index, const uint8_t *right,
+                              bool written);
 };
 
 /* What the stamps of its pages say. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "sim/allocation.h"
+#include "sim/buffer_sum.h"
 #include "sim/page_change.h"
 #include "sim/run.h"
 #include "sim/run_errors.h"
@@ -159,6 +160,7 @@ static void page_image(struct preparer *p, uint32_t page_no, struct page_image *
                                      file->mark.file_id, page_no, PAGE_FIRST_GENERATION};
     uint8_t *bytes = p->buffer + (size_t)(page_no - p->first_page) * PAGE_BYTES;
     page_fill(bytes, &p->run->identity, &identity, 0);
+    buffer_built(p->file->database, bytes);
     *image = (struct page_image){.bytes = bytes,
                                  .generation = PAGE_FIRST_GENERATION,
                                  .lsn = p->lsns[(page_no - p->first_page) / EXTENT_PAGES]};

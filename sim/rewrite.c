@@ -1,6 +1,7 @@
 /* rewrite.c - see rewrite.h. */
 #include "sim/rewrite.h"
 
+#include "sim/buffer_sum.h"
 #include "sim/database_use.h"
 #include "verify/ledger.h"
 
@@ -33,6 +34,7 @@ static bool from_generation(struct data_file *file, uint32_t page_no, struct led
     struct page_identity identity = {mark->file_uid, mark->incarnation, mark->file_id, page_no,
                                      view.issued};
     page_fill(frame->bytes, file->database->run, &identity, view.actor);
+    buffer_built(file->database, frame->bytes);
     frame->actor = view.actor;
     pool_read_done(pool, frame, true, view.issued);
     pthread_mutex_t *lock = frame_lock(pool, frame);

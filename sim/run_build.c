@@ -571,6 +571,10 @@ static int database_make(struct run *run, struct database *database)
         database->wal.write_stream = STREAM_tempdb_log_write;
     database->wal.on_error = run_log_error;
     database->wal.context = run;
+    if (settings->buffer_sums) {
+        database->on_memory_changed = run_memory_changed;
+        database->wal.on_memory_changed = run_log_memory_changed;
+    }
     error = run_log_prepare(run, database);
     uint64_t now_ns = clock_now_ns(run->clock);
     atomic_store(&database->last_checkpoint_ns, now_ns);

@@ -66,3 +66,47 @@ void run_log_error(struct wal *wal)
            "the log cannot be written: the database stops (SQL Server: 9001)");
     run_stop(run, RUN_STOP_ERROR);
 }
+
+/* ---- memory ---- */
+
+void run_memory_changed(struct gather *gather, unsigned index, const uint8_t *right, bool written)
+{
+    const struct page_image *image = &gather->images[index];
+    const struct file *file = &gather->file->file;
+    uint32_t page_no = gather->first_page + index;
+    struct finding finding = {
+        .verdict = VERDICT_memory_changed,
+        .file_uid = file->mark.file_uid,
+        .has_page = true,
+        .page_no = page_no,
+        .offset = (uint64_t)page_no * PAGE_BYTES,
+        .size_bytes = PAGE_BYTES,
+        .healed = !written,
+        .writer = image->actor,
+        .why = {.verdict = VERDICT_memory_changed, .generation_expected = image->generation},
+    };
+    const struct finding_images images = {
+        .read_image = image->bytes, .expected_image = right, .size_bytes = PAGE_BYTES};
+    snprintf(finding.file, sizeof finding.file, "%s", file->path);
+    snprintf(finding.actor, sizeof finding.actor, "%s", gather->actor ? gather->actor : "");
+    snprintf(finding.detail, sizeof finding.detail,
+             written ? "the page changed in memory while it was written: what the storage got is "
+                       "uncertain, and not its fault. Test the memory of this machine"
+                     : "the page changed in memory between its change and its write; it was built "
+                       "anew and written as it should be. Test the memory of this machine");
+    finding_report(&gather->run->findings, &finding, &images);
+}
+
+void run_log_memory_changed(struct wal *wal, const struct log_buffer *buffer)
+{
+    struct run *run = wal->context;
+    struct finding finding = {.verdict = VERDICT_memory_changed,
+                              .file_uid = buffer->file->mark.file_uid,
+                              .offset = buffer->file_offset,
+                              .size_bytes = buffer->size_bytes};
+    snprintf(finding.file, sizeof finding.file, "%s", buffer->file->path);
+    snprintf(finding.detail, sizeof finding.detail,
+             "a log block changed in memory between its sealing and the end of its write: what the "
+             "storage got is uncertain, and not its fault. Test the memory of this machine");
+    finding_report(&run->findings, &finding, NULL);
+}

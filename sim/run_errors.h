@@ -15,6 +15,9 @@
 struct run;
 
 void run_write_error(struct gather *gather, bool final);
+/* database->on_memory_changed (buffer_sum.h); wal->on_memory_changed. */
+void run_memory_changed(struct gather *gather, unsigned index, const uint8_t *right, bool written);
+void run_log_memory_changed(struct wal *wal, const struct log_buffer *buffer);
 void run_flush_error(struct run *run, struct file *file, int error);
 /* New space of a file, or its size, could not be written. */
 void run_growth_error(struct run *run, struct file *file, uint64_t offset, int error);

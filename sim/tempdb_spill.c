@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/actor.h"
+#include "sim/buffer_sum.h"
 
 #define BUFFER_ALIGN 4096
 #define CHUNKS_SPARE 16 /* beyond one an extent: of what earlier users left */
@@ -149,6 +150,7 @@ static void image_make(struct spill_slot *slot, unsigned index)
     uint16_t number = (uint16_t)s->actor->number;
     uint8_t *bytes = slot->buffer + (size_t)index * PAGE_BYTES;
     page_fill(bytes, &s->actor->run->identity, &identity, number);
+    buffer_built(slot->at.file->database, bytes);
     slot->gather.images[index] =
         (struct page_image){.bytes = bytes, .generation = identity.generation, .actor = number};
 }

@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "sim/buffer_sum.h"
 #include "sim/page_use.h"
 #include "sim/tempdb_work.h"
 
@@ -117,6 +118,7 @@ static void page_make(struct actor *actor, const struct tempdb_stretch *at, uint
                                      generation_after(actor, frame, key_of(at, index))};
     uint16_t number = (uint16_t)actor->number;
     page_fill(frame->bytes, &actor->run->identity, &identity, number);
+    buffer_built(at->file->database, frame->bytes);
     pool_overwrite_end(&actor->run->pool, frame, identity.generation, (struct lsn){0}, number);
     relaxed_add(&actor->task.worker->stats.counters.tempdb_pages_made, 1);
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "sim/actor.h"
+#include "sim/buffer_sum.h"
 #include "sim/page_change.h"
 #include "sim/page_use.h"
 #include "verify/checksum.h"
@@ -225,6 +226,7 @@ static int change_locked(struct actor *actor)
     if (error)
         return error;
     page_fill(frame->bytes, &actor->run->identity, &identity, (uint16_t)actor->number);
+    buffer_built(t->file->database, frame->bytes);
     frame->generation = identity.generation;
     frame->actor = (uint16_t)actor->number;
     frame_mark_dirty(&actor->run->pool, frame, lsn);

@@ -9,6 +9,7 @@
 #include "sim/wal_growth.h"
 #include "sim/wal_read_back.h"
 #include "sim/wal_space.h"
+#include "verify/checksum.h"
 
 #define LOG_BUFFER_ALIGN 4096
 
@@ -81,6 +82,8 @@ static void fifo_put(struct wal *wal, struct log_buffer *buffer)
 {
     buffer->state = LOG_BUFFER_SEALED;
     buffer->next = NULL;
+    if (wal->on_memory_changed)
+        buffer->sum = xxh3_64(buffer->bytes, buffer->size_bytes);
     if (wal->last)
         wal->last->next = buffer;
     else

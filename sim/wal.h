@@ -68,6 +68,7 @@ struct log_buffer {
     uint64_t end_position; /* durable_end once this is durable */
     uint64_t due_ns;       /* when somebody first waited for it, or it was full; 0 = at once */
     uint32_t crc;
+    uint64_t sum; /* of the bytes, while wal->on_memory_changed is set */
     unsigned records;
     struct iovec iov;
     struct io_req req;
@@ -181,6 +182,8 @@ struct wal {
     uint64_t records;                  /* appended */
     void (*on_error)(struct wal *wal); /* called once, by the log writer */
     void (*on_full)(struct wal *wal);  /* it begins to refuse; by the log writer, may be NULL */
+    /* A block is not what it was when it was sealed; on the writer's thread.  NULL: no sums. */
+    void (*on_memory_changed)(struct wal *wal, const struct log_buffer *buffer);
     void *context;
 };
 

@@ -10,6 +10,7 @@
 
 #include "sim/wal_growth.h"
 #include "sim/wal_read_back.h"
+#include "verify/checksum.h"
 
 #define WAL_BUFFERS_FREE_MIN 4 /* what the largest append may need */
 
@@ -32,6 +33,9 @@ static void buffer_written(struct io_req *req)
 {
     struct log_buffer *buffer = req->context;
     struct wal *wal = buffer->wal;
+    if (!req->result && wal->on_memory_changed && buffer->sum &&
+        buffer->sum != xxh3_64(buffer->bytes, buffer->size_bytes))
+        wal->on_memory_changed(wal, buffer);
     pthread_mutex_lock(&wal->lock);
     wal->outstanding--;
     wal->outstanding_bytes -= buffer->size_bytes;

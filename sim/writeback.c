@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/buffer_sum.h"
 #include "verify/ledger.h"
 
 /* ---- claiming dirty frames ---- */
@@ -208,8 +209,11 @@ static void gather_done(struct io_req *req)
         writeback_submit(gather);
         return;
     }
-    for (unsigned i = 0; i < gather->count; i++)
+    for (unsigned i = 0; i < gather->count; i++) {
+        if (ok)
+            buffer_check_sum(gather, i);
         page_settled(gather, i, ok);
+    }
     if (ok)
         relaxed_add(&gather->worker->stats.counters.pages_written, gather->count);
     gather->settled = true;
@@ -234,8 +238,10 @@ static void page_prepare(struct gather *gather, unsigned index)
     bool as_read = file->snapshot_of != NULL;
     if (!gather->retried && !as_read && system)
         syspage_seal(image->bytes, image->lsn);
-    else if (!gather->retried && !as_read)
+    else if (!gather->retried && !as_read) {
+        buffer_check_built(gather, index);
         page_seal(image->bytes, image->lsn, clock_realtime_ns(gather->worker->clock));
+    }
     if (!gather->retried && system)
         syspage_issued(file, page_no, image->bytes);
     struct ledger_view view = ledger_view(ledger, uid, page_no);
@@ -268,6 +274,7 @@ void writeback_send(struct gather *gather)
     for (unsigned i = 0; i < gather->count; i++) {
         struct page_image *image = &gather->images[i];
         page_prepare(gather, i);
+        buffer_sum(gather, i);
         gather->iov[i] = (struct iovec){image->bytes, PAGE_BYTES};
         uint64_t position = lsn_is_zero(image->lsn) ? 0 : lsn_position(image->lsn);
         log_needed = position > log_needed ? position : log_needed;

@@ -35,6 +35,7 @@ struct page_image {
     struct lsn lsn;      /* zero: not logged */
     struct frame *frame; /* claimed (WRITING), or NULL for images outside the pool */
     uint16_t actor;
+    uint64_t sum; /* of the image that was submitted: buffer_sum.h */
 };
 
 struct gather {

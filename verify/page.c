@@ -83,6 +83,20 @@ void page_seal(void *page, struct lsn lsn, uint64_t write_time_ns)
     page_protect_checksum(page);
 }
 
+void page_mark_built(void *page)
+{
+    struct page_stamp *stamp = stamp_of(page);
+
+    assert(page_header_of(page)->torn_bits == 0);
+    stamp->xxh3 = 0;
+    stamp->xxh3 = xxh3_64(page, PAGE_BYTES);
+}
+
+bool page_is_as_built(const void *page)
+{
+    return page_stamp_of(page)->xxh3 == image_hash(page);
+}
+
 bool page_header_crc_ok(const void *page)
 {
     const struct page_stamp *stamp = page_stamp_of(page);

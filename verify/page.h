@@ -166,6 +166,10 @@ void page_fill(void *page, const struct run_identity *run, const struct page_ide
                uint16_t actor);
 /* Last step before I/O: m_lsn, write time, header CRC, XXH3, SQL checksum. */
 void page_seal(void *page, struct lsn lsn, uint64_t write_time_ns);
+/* Between the two, and after the second: a sum over the image as it is now, in the place of the
+ * XXH3; is the page what it was then? */
+void page_mark_built(void *page);
+bool page_is_as_built(const void *page);
 /* Protect any page by SQL Server's rule: set 0x0200, clear 0x0100, store the checksum. */
 void page_protect_checksum(void *page);
 

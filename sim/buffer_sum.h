@@ -1,0 +1,31 @@
+/*
+ * buffer_sum.h - is the memory of a page what it was when the page was built, submitted, written?
+ *
+ * Three sums a write (XXH3, each about half a microsecond): over the body when it is built (kept in
+ * the stamp's place for the XXH3, which sealing overwrites), checked before it is sealed; over the
+ * whole image when it is submitted, checked when it completes.  What changed in between was changed
+ * by this machine (832), and is never the storage's fault.
+ *
+ * Before the write: the page is built anew from its generation and compared; if it differs, that is
+ * reported, and the right page is written.  After it: what reached the medium is uncertain, the
+ * page is quarantined; the frame gets the right image.
+ *
+ * database->on_memory_changed NULL: off, no cost.  Threads: who owns the buffer.
+ */
+#ifndef SIM_BUFFER_SUM_H
+#define SIM_BUFFER_SUM_H
+
+#include "sim/writeback.h"
+#include "verify/page.h"
+
+static inline void buffer_built(const struct database *database, void *page)
+{
+    if (database->on_memory_changed)
+        page_mark_built(page);
+}
+/* For writeback.c: before page_seal, at submission, at completion of a good write. */
+void buffer_check_built(struct gather *gather, unsigned index);
+void buffer_sum(struct gather *gather, unsigned index);
+void buffer_check_sum(struct gather *gather, unsigned index);
+
+#endif
