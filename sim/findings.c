@@ -322,7 +322,7 @@ unsigned finding_report_at(struct findings *findings, const struct finding *find
     event.times = 1;
     event.place = place;
     know_as_sql_server(findings, &event, images);
-    if (findings->consider && severity_of(event.verdict) == SEVERITY_INTEGRITY)
+    if (findings->consider && severity_of(event.verdict) <= SEVERITY_IO_ERROR)
         findings->consider(findings->context, &event, images);
 
     pthread_mutex_lock(&findings->lock);

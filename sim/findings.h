@@ -114,7 +114,8 @@ struct findings {
     bool stop_on_error;
     void (*stop)(void *context, const struct finding *finding);     /* StopOnError */
     void (*announce)(void *context, const struct finding *finding); /* one line for people */
-    /* An integrity event may get another name before it is recorded (exonerate.h); may be NULL. */
+    /* What is integrity or io_error may get another name before it is recorded (exonerate.h); may
+     * be NULL. */
     void (*consider)(void *context, struct finding *event, const struct finding_images *images);
     void *context;
     struct finding *list;    /* FINDINGS_MAX, allocated at init */

@@ -31,6 +31,7 @@
 #include "sim/drive_level.h"
 #include "sim/event.h"
 #include "sim/findings.h"
+#include "sim/host_pulse.h"
 #include "sim/plan.h"
 #include "sim/reuse.h"
 #include "sim/seconds.h"
@@ -91,10 +92,12 @@ struct run {
     struct io_watch watch;         /* requests that take too long */
     uint64_t watch_next_ns;        /* the next look */
     uint64_t suspended_ns;         /* the system, since it was started */
+    struct host_pulse pulse;       /* did this machine stand still? */
     struct foreign *foreign;       /* other processes at our files; NULL: not watched */
-    bool stuck;                    /* a request never ended: nothing that it may use is freed */
-    struct io_gate gate;           /* throttle and MaxOutstandingIO, for all workers */
-    struct io_limit limit;         /* MaxIops and MaxMBps, for them and the coordinator */
+    bool stuck_told;
+    bool stuck;              /* a request never ended: nothing that it may use is freed */
+    struct io_gate gate;     /* throttle and MaxOutstandingIO, for all workers */
+    struct io_limit limit;   /* MaxIops and MaxMBps, for them and the coordinator */
     unsigned virtual_thread; /* virtual clock: 1 + number of the worker at work; 0 coordinator */
     struct worker *workers;
     unsigned worker_count;

@@ -853,7 +853,7 @@ void run_destroy(struct run *run)
     dbcc_pass_free(run->dbcc);
     snapshots_free(run);
     write_checks_free(run);
-    io_watch_free(&run->watch);
+    run_watch_free(run);
     if (run->main_engine)
         io_limit_free(&run->limit);
     io_gate_destroy(&run->gate);

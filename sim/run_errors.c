@@ -27,6 +27,16 @@ static void report(struct run *run, const struct file *file, struct finding *fin
         run_stop(run, RUN_STOP_ERROR);
 }
 
+/* Space that the file has since its creation cannot run out on storage that reserved it. */
+static const char *space_text(int error, bool reserved)
+{
+    if (!os_error_is_no_space(error) || !reserved)
+        return "";
+    return "; this space was reserved when the file was made: the storage below is thin or "
+           "copies on write (a sparse image, a thin volume, btrfs, a snapshot, a quota), and SQL "
+           "Server would fail here, too. Give it real space";
+}
+
 void run_write_error(struct gather *gather, bool final)
 {
     struct finding finding = {
@@ -38,9 +48,13 @@ void run_write_error(struct gather *gather, bool final)
         .size_bytes = (uint64_t)gather->count * PAGE_BYTES,
         .retries = final ? 1 : 0,
     };
+    char what[FINDING_DETAIL_MAX];
+    snprintf(what, sizeof what, "%s%s",
+             final ? "a write failed twice; its pages stay dirty"
+                   : "a write failed and is repeated",
+             space_text(gather->result, !gather->file->sparse));
     snprintf(finding.actor, sizeof finding.actor, "%s", gather->actor);
-    report(gather->run, &gather->file->file, &finding, gather->result,
-           final ? "a write failed twice; its pages stay dirty" : "a write failed and is repeated");
+    report(gather->run, &gather->file->file, &finding, gather->result, what);
 }
 
 void run_flush_error(struct run *run, struct file *file, int error)
@@ -62,8 +76,11 @@ void run_log_error(struct wal *wal)
     enum verdict otherwise = wal->error_was_flush ? VERDICT_flush_error : VERDICT_write_error;
     struct finding finding = {.verdict = class_of(wal->error, otherwise),
                               .offset = wal->error_offset};
-    report(run, wal->error_file, &finding, wal->error,
-           "the log cannot be written: the database stops (SQL Server: 9001)");
+    char what[FINDING_DETAIL_MAX];
+    snprintf(what, sizeof what,
+             "the log cannot be written: the database stops (SQL Server: 9001)%s",
+             space_text(wal->error, true));
+    report(run, wal->error_file, &finding, wal->error, what);
     run_stop(run, RUN_STOP_ERROR);
 }
 

@@ -146,7 +146,6 @@ static void wait_threads(struct run *run, uint64_t until_ns)
                                  .tv_nsec = (long)(ns % NS_PER_S)};
         pthread_cond_timedwait(&run->idle, &run->idle_lock, &until);
         pthread_mutex_unlock(&run->idle_lock);
-        run_watch_slept(run, now, ns - now);
         tick(run);
         pthread_mutex_lock(&run->idle_lock);
     }

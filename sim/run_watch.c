@@ -134,11 +134,16 @@ static void stuck_tell(void *context, struct io_stall *stall)
     finding_report(&run->findings, &finding, NULL);
 }
 
+/* Told at once; without it the run ends when nothing else is left to be done. */
 static void look_for_stuck(struct run *run)
 {
-    if (run->stuck || run->watch.oldest_age_ns < IO_STUCK_NS || !wants_to_end(run))
+    if (run->stuck || run->watch.oldest_age_ns < IO_STUCK_NS)
         return;
-    io_watch_each(&run->watch, clock_now_ns(run->clock), IO_STUCK_NS, stuck_tell, run);
+    if (!run->stuck_told)
+        io_watch_each(&run->watch, clock_now_ns(run->clock), IO_STUCK_NS, stuck_tell, run);
+    run->stuck_told = true;
+    if (!wants_to_end(run))
+        return;
     run->stuck = true;
     run_stop(run, RUN_STOP_ERROR);
 }
@@ -178,16 +183,21 @@ static void look_for_suspend(struct run *run)
     run->suspended_ns = now;
 }
 
-void run_watch_slept(struct run *run, uint64_t from_ns, uint64_t asked_ns)
+void run_watch_paused(struct run *run, uint64_t from_ns, uint64_t length_ns)
 {
-    uint64_t now = clock_now_ns(run->clock);
-    uint64_t slept = now > from_ns ? now - from_ns : 0;
-    if (slept >= asked_ns + HOST_PAUSE_NS_MIN) {
-        io_watch_pause(&run->watch, from_ns + asked_ns, slept - asked_ns);
-        pause_report(run, slept - asked_ns,
-                     "in which nothing of this process ran (stopped, or the machine was halted)");
-    }
-    look_for_suspend(run);
+    io_watch_pause(&run->watch, from_ns, length_ns);
+    pause_report(run, length_ns,
+                 "in which nothing of this process ran (stopped, or the machine was halted)");
+}
+
+/* Before requests are called slow. */
+static void look_for_pauses(struct run *run)
+{
+    struct host_pause pause;
+    while (host_pulse_take(&run->pulse, &pause))
+        run_watch_paused(run, pause.from_ns, pause.length_ns);
+    if (!run->config.virtual_clock)
+        look_for_suspend(run);
 }
 
 /* ---- short transfers ---- */
@@ -232,18 +242,28 @@ int run_watch_make(struct run *run)
     run->watch.context = run;
     if (!run->config.virtual_clock)
         run->suspended_ns = suspended_ns();
+    int error = run->config.virtual_clock ? 0 : host_pulse_start(&run->pulse);
+    if (error)
+        return error;
     run->io.waiting = run_io_waits;
     run->io.waiting_context = run;
-    int error = io_watch_join(&run->watch, &run->io);
+    error = io_watch_join(&run->watch, &run->io);
     for (unsigned i = 0; i < run->worker_count && !error; i++)
         error = io_watch_join(&run->watch, &run->workers[i].io);
     return error;
+}
+
+void run_watch_free(struct run *run)
+{
+    host_pulse_stop(&run->pulse);
+    io_watch_free(&run->watch);
 }
 
 void run_watch_look(struct run *run)
 {
     uint64_t now = clock_now_ns(run->clock);
     run->watch_next_ns = now + RUN_WATCH_INTERVAL_NS;
+    look_for_pauses(run);
     unsigned fresh = io_watch_tick(&run->watch, now);
     if (fresh)
         stalls_summary(run, fresh);

@@ -15,7 +15,7 @@
 #define MIB      (1024ull * 1024)
 #define FOR_EVER (4000000000ll * (int64_t)NS_PER_S) /* 126 years: fits the clock */
 
-static void sim_small(struct sim *sim, uint64_t seconds)
+static void sim_small_with(struct sim *sim, uint64_t seconds, const char *stop_on_error)
 {
     const struct sim_options options = {
         .duration_ns = seconds * NS_PER_S,
@@ -29,9 +29,15 @@ static void sim_small(struct sim *sim, uint64_t seconds)
                      {"ReadAheadUser", "UserCount", "0"},
                      {"BulkUpdateUser", "UserCount", "0"},
                      {"AuditUser", "UserCount", "1"},
+                     {"CONFIG", "StopOnError", stop_on_error},
                      {"CpuIdleUser", "UserCount", "0"}}, /* 300 s of a virtual clock, 60 times */
     };
     sim_begin(sim, &options);
+}
+
+static void sim_small(struct sim *sim, uint64_t seconds)
+{
+    sim_small_with(sim, seconds, "TRUE");
 }
 
 static void hold_back(struct sim *sim, struct fault_rule rule, int64_t ns)
@@ -189,19 +195,16 @@ static void the_time_in_which_the_machine_stood_still_does_not_count(void **stat
     sim_end(&sim);
 }
 
-static void a_sleep_far_longer_than_asked_is_a_host_pause(void **state)
+static void a_pause_of_the_machine_is_an_event_with_its_length(void **state)
 {
     (void)state;
     struct sim sim;
     sim_small(&sim, 1);
     sim_create(&sim);
-    clock_advance_to(&sim.clock, 40 * NS_PER_S);
-    run_watch_slept(sim.run, 10 * NS_PER_S, NS_PER_S / 2); /* 30 s instead of 0.5 s */
+    run_watch_paused(sim.run, 10 * NS_PER_S, 29500 * NS_PER_MS);
     assert_int_equal(sim.run->findings.by_verdict[VERDICT_host_pause], 1);
     const struct finding *finding = outcome_finding(&sim, VERDICT_host_pause, 0);
     assert_non_null(strstr(finding->detail, "29.5 s"));
-    run_watch_slept(sim.run, 40 * NS_PER_S - NS_PER_S / 2, NS_PER_S / 2);
-    assert_int_equal(sim.run->findings.by_verdict[VERDICT_host_pause], 1);
     sim_end(&sim);
 }
 
@@ -243,12 +246,27 @@ static void judge_stuck(struct sim *sim, const char *what)
     release(sim);
 }
 
-/* In the main part, long before its end: the others go on to the end, then the run ends. */
-static void a_stuck_read_ends_the_run_when_its_time_is_over(void **state)
+/* In the main part, long before its end. */
+static void a_stuck_read_ends_the_run_when_it_has_the_age(void **state)
 {
     (void)state;
     struct sim sim;
     sim_small(&sim, 600);
+    hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40}, FOR_EVER);
+    sim_run(&sim);
+    const struct run_phase_time *stress = &sim.run->phases[PHASE_stress];
+    assert_true(stress->end_ns - stress->start_ns < 330 * NS_PER_S); /* IO_STUCK_NS and a little */
+    judge_stuck(&sim, "read");
+    outcome_judge_files(&sim, "read");
+    sim_end(&sim);
+}
+
+/* Without StopOnError the others go on to the end, then the run ends. */
+static void without_stop_on_error_a_stuck_read_ends_the_run_when_its_time_is_over(void **state)
+{
+    (void)state;
+    struct sim sim;
+    sim_small_with(&sim, 600, "FALSE");
     hold_back(&sim, (struct fault_rule){.op = IO_READ, .file_uid = 1, .nth = 40}, FOR_EVER);
     sim_run(&sim);
     const struct run_phase_time *stress = &sim.run->phases[PHASE_stress];
@@ -312,9 +330,10 @@ int main(void)
         cmocka_unit_test(a_request_of_14_s_is_not_told),
         cmocka_unit_test(each_of_several_stalls_is_one_finding),
         cmocka_unit_test(the_time_in_which_the_machine_stood_still_does_not_count),
-        cmocka_unit_test(a_sleep_far_longer_than_asked_is_a_host_pause),
+        cmocka_unit_test(a_pause_of_the_machine_is_an_event_with_its_length),
         cmocka_unit_test(a_short_transfer_whose_rest_went_through_is_a_warning),
-        cmocka_unit_test(a_stuck_read_ends_the_run_when_its_time_is_over),
+        cmocka_unit_test(a_stuck_read_ends_the_run_when_it_has_the_age),
+        cmocka_unit_test(without_stop_on_error_a_stuck_read_ends_the_run_when_its_time_is_over),
         cmocka_unit_test(whatever_request_is_stuck_the_run_ends),
         cmocka_unit_test(a_run_whose_first_write_is_stuck_does_not_start),
     };
