@@ -55,11 +55,31 @@ void buffer_check_built(struct gather *gather, unsigned index)
     memcpy(image->bytes, right, PAGE_BYTES);
 }
 
+/* A page that has just been sealed has its sum; it and the checksum, which it does not cover. */
+static bool has_seal(const struct gather *gather, unsigned index)
+{
+    return !gather->file->snapshot_of && !is_system(gather, gather->first_page + index);
+}
+
+static uint64_t seal_of(const void *page)
+{
+    return page_stamp_of(page)->xxh3 ^ page_header_of(page)->torn_bits;
+}
+
 void buffer_sum(struct gather *gather, unsigned index)
 {
     struct page_image *image = &gather->images[index];
     if (gather->file->database->on_memory_changed)
-        image->sum = xxh3_64(image->bytes, PAGE_BYTES);
+        image->sum =
+            has_seal(gather, index) ? seal_of(image->bytes) : xxh3_64(image->bytes, PAGE_BYTES);
+}
+
+static bool is_as_submitted(const struct gather *gather, unsigned index)
+{
+    const struct page_image *image = &gather->images[index];
+    if (!has_seal(gather, index))
+        return image->sum == xxh3_64(image->bytes, PAGE_BYTES);
+    return image->sum == seal_of(image->bytes) && page_is_as_built(image->bytes);
 }
 
 void buffer_check_sum(struct gather *gather, unsigned index)
@@ -69,7 +89,7 @@ void buffer_check_sum(struct gather *gather, unsigned index)
     uint32_t page_no = gather->first_page + index;
     uint8_t right[PAGE_BYTES], other[PAGE_BYTES];
     struct syspage_images images = {.acked = other, .issued = right};
-    if (!database->on_memory_changed || image->sum == xxh3_64(image->bytes, PAGE_BYTES))
+    if (!database->on_memory_changed || is_as_submitted(gather, index))
         return;
     bool known = !gather->file->snapshot_of;
     if (known && is_system(gather, page_no)) {

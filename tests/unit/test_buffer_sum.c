@@ -158,19 +158,23 @@ static void a_page_without_a_sum_is_compared(void **state)
 static void memory_that_changes_during_the_write_puts_the_page_in_quarantine(void **state)
 {
     (void)state;
-    struct bench *b = begin("TRUE");
-    struct frame *frame = dirty_page(b);
-    core_fault(&b->core, (struct fault_rule){.kind = FAULT_CHANGE_MEMORY,
-                                             .op = IO_WRITE,
-                                             .file_uid = CORE_DATA_UID,
-                                             .a = 5000,
-                                             .b = 3});
-    write_page(b, PAGE_NO);
-    assert_int_equal(found(b), 1);
-    assert_int_equal(b->core.run->findings.count, 1);
-    assert_int_equal(state_of(b), LEDGER_QUARANTINED);
-    assert_true(is_right(b, frame->bytes)); /* nobody goes on with the damage */
-    end(b);
+    /* header, m_tornBits (in no XXH3), stamp, its XXH3, body, slot array */
+    static const unsigned offsets[] = {0x20, 0x3C, 0x64, 0xBC, 512, 5000, 8191};
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        struct bench *b = begin("TRUE");
+        struct frame *frame = dirty_page(b);
+        core_fault(&b->core, (struct fault_rule){.kind = FAULT_CHANGE_MEMORY,
+                                                 .op = IO_WRITE,
+                                                 .file_uid = CORE_DATA_UID,
+                                                 .a = (int64_t)offsets[i],
+                                                 .b = 3});
+        write_page(b, PAGE_NO);
+        assert_int_equal(found(b), 1);
+        assert_int_equal(b->core.run->findings.count, 1);
+        assert_int_equal(state_of(b), LEDGER_QUARANTINED);
+        assert_true(is_right(b, frame->bytes)); /* nobody goes on with the damage */
+        end(b);
+    }
 }
 
 static void without_sums_nothing_is_looked_at(void **state)
