@@ -321,9 +321,9 @@ unsigned finding_report_at(struct findings *findings, const struct finding *find
     event.found_ns = clock_realtime_ns(findings->clock);
     event.times = 1;
     event.place = place;
-    know_as_sql_server(findings, &event, images);
     if (findings->consider && severity_of(event.verdict) <= SEVERITY_IO_ERROR)
         findings->consider(findings->context, &event, images);
+    know_as_sql_server(findings, &event, images);
 
     pthread_mutex_lock(&findings->lock);
     bool folded = fold(findings, &event);

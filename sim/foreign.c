@@ -25,6 +25,7 @@ struct foreign_file {
     const struct file *file;
     int mount_id;
     bool opened, written, named, unmounted; /* by another process */
+    bool awaited;                           /* what the opener would do, since it was opened */
     bool told_written, told_named, told_unmounted;
     char who[WHO_MAX];
 };
@@ -80,6 +81,7 @@ static void note(void *context, const struct file_deed *deed)
     struct foreign_file *entry = entry_of(context, deed->file);
     bool written, named;
     entry->opened |= deed->opened;
+    entry->awaited &= !deed->opened;
     written = deed->written && !entry->written && (entry->opened || is_cut(deed->file));
     named = deed->named && !entry->named && is_elsewhere(deed->file);
     if (written || named)
@@ -200,8 +202,10 @@ static struct foreign_file ask(struct run *run, uint16_t file_uid)
     foreign_look(run);
     pthread_mutex_lock(&foreign->lock);
     for (unsigned i = 0; i < foreign->count; i++)
-        if (foreign->files[i].file->mark.file_uid == file_uid)
+        if (foreign->files[i].file->mark.file_uid == file_uid) {
             found = foreign->files[i];
+            foreign->files[i].awaited |= found.opened;
+        }
     pthread_mutex_unlock(&foreign->lock);
     return found;
 }
@@ -212,8 +216,9 @@ bool foreign_wrote(struct run *run, uint16_t file_uid, char *who, size_t who_siz
     if (!run->foreign)
         return false;
     struct foreign_file found = ask(run, file_uid);
-    /* A write is told when it ends, its bytes can be read before. */
-    for (unsigned i = 0; i < WAIT_STEPS && found.opened && !found.written; i++) {
+    /* A write is told when it ends, its bytes can be read before: wait, once for each opening. */
+    bool waits = found.opened && !found.awaited;
+    for (unsigned i = 0; i < WAIT_STEPS && waits && !found.written; i++) {
         nanosleep(&step, NULL);
         found = ask(run, file_uid);
     }

@@ -61,7 +61,10 @@ void run_flush_error(struct run *run, struct file *file, int error)
 {
     struct finding finding = {.verdict = class_of(error, VERDICT_flush_error)};
     report(run, file, &finding, error,
-           "a flush failed: what was acknowledged since the last good one is uncertain");
+           run->settings->stop_on_error
+               ? "a flush failed: what was acknowledged since the last good one is uncertain"
+               : "a flush failed: what was acknowledged since the last good one is uncertain and "
+                 "is written again; the run goes on as degraded");
 }
 
 void run_growth_error(struct run *run, struct file *file, uint64_t offset, int error)
