@@ -42,6 +42,7 @@ void finding_sites_add(struct finding_sites *sites, const struct finding *findin
         .verdict = (uint8_t)finding->verdict,
         .has_origin = why->has_origin && !why->origin_other_run,
         .all_zero = strspn(why->sectors, "z") == PAGE_SECTORS,
+        .none_newest = why->sectors[0] && !strchr(why->sectors, SECTOR_NEW),
         .counted = counted,
     };
 }

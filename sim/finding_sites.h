@@ -28,8 +28,9 @@ struct finding_site {
     uint8_t verdict; /* enum verdict */
     bool has_origin; /* of this run */
     bool all_zero;
-    bool counted; /* among the findings; else only a look at the end met it */
-    bool joined;  /* into an event that stands for many */
+    bool none_newest; /* no sector is what was owed */
+    bool counted;     /* among the findings; else only a look at the end met it */
+    bool joined;      /* into an event that stands for many */
 };
 
 struct finding_sites {

@@ -301,6 +301,13 @@ static int read_for_wrap(void *context, uint16_t file_uid, uint32_t page_no, voi
     return error;
 }
 
+static uint32_t pages_for_wrap(void *context, uint16_t file_uid)
+{
+    const struct pairing *pairing = context;
+    const struct data_file *file = run_file_by_uid(pairing->run, file_uid);
+    return file ? file->file.size_pages : 0;
+}
+
 /* A run that was stopped at its first finding has not looked at the others yet. */
 static bool wants_survey(const struct run *run)
 {
@@ -312,10 +319,10 @@ static bool wants_survey(const struct run *run)
 static int name_many(struct pairing *pairing)
 {
     struct run *run = pairing->run;
-    struct page_source source = {read_for_wrap, pairing};
+    struct page_source source = {read_for_wrap, pages_for_wrap, pairing};
     if (wants_survey(run))
         survey_pages(run, &pairing->reader, pairing->buffer, PAIRING_PAGES_MAX);
-    int error = reverted_find(&run->findings);
+    int error = reverted_find(&run->findings, &source);
     return error ? error : wrapped_find(&run->findings, &source);
 }
 

@@ -1,16 +1,21 @@
 /*
  * reverted.c - see reverted.h.
  *
- * What it does not do: read.  Pages that fell out of the order of writes say nothing, neither the
- * missing nor the right ones: what is left is a fair sample of both.
+ * A live run is not read again.  Pages that fell out of the order of writes say nothing, neither
+ * the missing nor the right ones: what is left is a fair sample of both.
  */
 #include "sim/reverted.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sim/evidence_image.h"
 #include "sim/finding_group.h"
+#include "verify/page.h"
+
+#define BUFFER_ALIGN 4096
 
 struct span {
     uint64_t first, last; /* of the missing writes, in the order of all */
@@ -21,7 +26,8 @@ struct span {
 
 /* Which files are asked together. */
 struct scope {
-    struct ledger *ledger;
+    struct ledger *ledger; /* NULL: offline */
+    const struct page_source *source;
     uint16_t file_uid; /* this one, or 0: all of the device */
     uint64_t device;
     const struct span *edge; /* proven: pages torn between then and now are part of it, too */
@@ -29,8 +35,10 @@ struct scope {
 
 static bool in_scope(const struct scope *scope, uint16_t uid)
 {
+    if (scope->file_uid)
+        return uid == scope->file_uid;
     const struct ledger_file *row = ledger_file_at(scope->ledger, uid);
-    return scope->file_uid ? uid == scope->file_uid : row && row->device == scope->device;
+    return row && row->device == scope->device;
 }
 
 static bool is_old(const struct finding_site *site)
@@ -42,8 +50,11 @@ static bool is_old(const struct finding_site *site)
 /* A write that was under way when the state was kept, or when it came back, is half there. */
 static bool is_edge(const struct span *edge, const struct finding_site *site)
 {
-    return edge && site->verdict == VERDICT_torn_page &&
-           site->written + REVERTED_EDGE_WRITES >= edge->first &&
+    if (!edge || site->verdict != VERDICT_torn_page)
+        return false;
+    if (edge->known == 0) /* offline: torn between two old images */
+        return site->none_newest;
+    return site->written + REVERTED_EDGE_WRITES >= edge->first &&
            site->written <= edge->last + REVERTED_EDGE_WRITES;
 }
 
@@ -90,6 +101,37 @@ static uint64_t survivors(const struct scope *scope, const struct finding_group 
     return count > span->quiet ? count - span->quiet : 0;
 }
 
+/* Offline: pages of the file that are newer than all that came back; up to `enough` of them. */
+static int newer_pages(const struct scope *scope, const struct span *span, uint64_t enough,
+                       uint64_t *count)
+{
+    uint32_t pages = scope->source->pages(scope->source->context, scope->file_uid);
+    uint8_t *page = aligned_alloc(BUFFER_ALIGN, PAGE_BYTES);
+    *count = 0;
+    if (!page)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < pages && i < REVERTED_LOOK_PAGES && *count < enough; i++)
+        *count += scope->source->read(scope->source->context, scope->file_uid, i, page) == 0 &&
+                  page_check(page) == PAGE_OK &&
+                  page_stamp_of(page)->write_time_ns > span->as_of_ns;
+    free(page);
+    return 0;
+}
+
+static int went_back_offline(const struct scope *scope, const struct finding_group *group,
+                             struct span *span, bool *found)
+{
+    size_t writes = 0;
+    finding_group_ranges(group, REVERTED_WRITE_PAGES, &writes);
+    *span = span_of(group);
+    *found = false;
+    if (group->count < REVERTED_PAGES_MIN || writes < REVERTED_WRITES_MIN || !span->as_of_ns)
+        return 0;
+    int error = newer_pages(scope, span, group->count, &span->survivors);
+    *found = !error && span->survivors * REVERTED_SURVIVORS_SHARE <= group->count;
+    return error;
+}
+
 static bool went_back(const struct scope *scope, const struct finding_group *group,
                       struct span *span)
 {
@@ -122,6 +164,13 @@ static void tell(struct findings *findings, struct finding_group *group, const s
     if (span->as_of_ns)
         evidence_time_text(span->as_of_ns, true, as_of, sizeof as_of);
     finding_group_ranges_text(event, ranges, sizeof ranges);
+    if (span->known == 0) {
+        snprintf(event->detail, sizeof event->detail,
+                 "%" PRIu64 " pages are in the state as of %s, and nothing in the file is newer: "
+                 "what was written after that is gone; %s",
+                 event->pages, as_of, ranges);
+        return;
+    }
     snprintf(event->detail, sizeof event->detail,
              "%" PRIu64 " pages of %zu file%s are in the state as of %s: what was written after "
              "that, over %" PRIu64 " writes, is gone, and nothing that was written before; %s",
@@ -137,10 +186,13 @@ static int try_scope(struct findings *findings, const struct scope *scope, bool 
     int error = finding_group_make(&group, &findings->sites, belongs, scope);
     if (error)
         return error;
-    *found = went_back(scope, &group, &span);
+    if (scope->ledger)
+        *found = went_back(scope, &group, &span);
+    else
+        error = went_back_offline(scope, &group, &span, found);
     finding_group_free(&group);
-    if (!*found)
-        return 0;
+    if (error || !*found)
+        return error;
     struct scope with_edge = *scope;
     with_edge.edge = &span;
     error = finding_group_make(&group, &findings->sites, belongs, &with_edge);
@@ -152,21 +204,23 @@ static int try_scope(struct findings *findings, const struct scope *scope, bool 
 }
 
 /* The whole device first, then the file alone. */
-int reverted_find(struct findings *findings)
+int reverted_find(struct findings *findings, const struct page_source *source)
 {
-    struct scope scope = {.ledger = findings->ledger};
-    if (!findings->ledger)
-        return 0;
+    struct scope scope = {.ledger = findings->ledger, .source = source};
     bool tried[LEDGER_FILES_MAX + 1] = {false};
     for (unsigned i = 0; i < findings->sites.count; i++) {
         const struct finding_site *site = &findings->sites.list[i];
         bool found = false;
-        if (site->joined || !is_old(site) || tried[site->file_uid])
+        int error = 0;
+        if (site->joined || !is_old(site) || site->file_uid > LEDGER_FILES_MAX ||
+            tried[site->file_uid])
             continue;
         tried[site->file_uid] = true;
         scope.file_uid = 0;
-        scope.device = ledger_file_at(scope.ledger, site->file_uid)->device;
-        int error = try_scope(findings, &scope, &found);
+        if (scope.ledger) {
+            scope.device = ledger_file_at(scope.ledger, site->file_uid)->device;
+            error = try_scope(findings, &scope, &found);
+        }
         scope.file_uid = site->file_uid;
         if (!error && !found)
             error = try_scope(findings, &scope, &found);

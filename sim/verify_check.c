@@ -5,6 +5,7 @@
 #include "sim/verify_backup.h"
 #include "sim/verify_data.h"
 #include "sim/verify_log.h"
+#include "sim/verify_many.h"
 
 /* The checkpoint that the boot page names tells the log scan what must be on the device. */
 static void read_boot_page(struct verify_set *set, struct verify_file *data)
@@ -37,5 +38,5 @@ int verify_check(struct verify_set *set)
     for (size_t i = 0; i < set->count && !error; i++)
         if (set->files[i].is_backup)
             error = verify_backup_check(set, &set->files[i]);
-    return error;
+    return error ? error : verify_many(set);
 }

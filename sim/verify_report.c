@@ -62,7 +62,7 @@ void verify_print_set(const struct verify_set *set, FILE *out)
 void verify_print_findings(const struct findings *findings, FILE *out)
 {
     char line[2 * FINDING_FILE_MAX + FINDING_DETAIL_MAX + 512];
-    uint64_t integrity = 0, all = 0;
+    uint64_t integrity = 0, all = 0, kept = 0;
     for (int i = VERDICT_NONE + 1; i < VERDICT_COUNT; i++) {
         all += findings->by_verdict[i];
         if (verdict_info((enum verdict)i)->severity == SEVERITY_INTEGRITY)
@@ -70,11 +70,14 @@ void verify_print_findings(const struct findings *findings, FILE *out)
     }
     fprintf(out, "\n");
     for (unsigned i = 0; i < findings->count; i++) {
+        if (findings->list[i].amended)
+            continue;
+        kept++;
         finding_line(&findings->list[i], line, sizeof line);
         fprintf(out, "%s\n", line);
     }
-    if (all > findings->count)
-        fprintf(out, "... %" PRIu64 " more, not listed\n", all - findings->count);
+    if (all > kept)
+        fprintf(out, "... %" PRIu64 " more, not listed\n", all - kept);
     if (integrity)
         fprintf(out, "FAIL: %" PRIu64 " integrity finding%s\n", integrity,
                 integrity == 1 ? "" : "s");
@@ -137,6 +140,8 @@ static json_t *json_of_finding(const struct finding *finding)
     json_object_set_new(out, "offset", json_integer((json_int_t)finding->offset));
     json_object_set_new(out, "times", json_integer((json_int_t)finding->times));
     add_page(out, finding);
+    if (finding->pages)
+        json_object_set_new(out, "pages", json_integer((json_int_t)finding->pages));
     if (finding->detail[0])
         json_object_set_new(out, "detail", json_string(finding->detail));
     return out;
@@ -184,7 +189,8 @@ void verify_json_add(struct verify_json *json, const struct verify_set *set)
     json_object_set_new(out, "files", files);
     json_array_append_new(json->sets, out);
     for (unsigned i = 0; i < set->findings->count; i++)
-        json_array_append_new(json->findings, json_of_finding(&set->findings->list[i]));
+        if (!set->findings->list[i].amended)
+            json_array_append_new(json->findings, json_of_finding(&set->findings->list[i]));
 }
 
 int verify_json_end(struct verify_json *json, const char *path, int exit_code)

@@ -12,17 +12,12 @@
 #define SIM_WRAPPED_H
 
 #include "sim/findings.h"
+#include "sim/page_source.h"
 
 #define WRAPPED_PAGES_MIN 8
 #define WRAPPED_RANGE_MIN 128 /* pages: beyond one request of 1 MiB */
 #define WRAPPED_SAMPLES   64
 #define WRAPPED_LOOKS_MAX 4096 /* pages of other classes that are looked at */
-
-/* Reads one page (aligned); 0 or -errno. */
-struct page_source {
-    int (*read)(void *context, uint16_t file_uid, uint32_t page_no, void *page);
-    void *context;
-};
 
 /* Called when no worker is running.  0 or -ENOMEM; a page that cannot be read proves nothing. */
 int wrapped_find(struct findings *findings, const struct page_source *source)

@@ -8,9 +8,14 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "sim/fault_rule.h"
+#include "sim/verify_check.h"
 #include "tests/sim_fixture.h"
 
 #define MIB               (1024ull * 1024)
@@ -253,6 +258,57 @@ static void writes_that_go_astray_by_one_distance_are_no_wrap(void **state)
     sim_end(&sim);
 }
 
+/* ---- offline ---- */
+
+/* The copy that the fault layer kept goes over the file of the run that has ended. */
+static void put_back(const struct sim *sim)
+{
+    char path[SIM_PATH_MAX];
+    struct stat st;
+    struct io_target target = {.uid = DATA_UID};
+    sim_path(sim, "data1.mdx", path);
+    target.fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(target.fd >= 0 && fstat(target.fd, &st) == 0);
+    atomic_store(&target.size_bytes, (uint64_t)st.st_size);
+    assert_int_equal(fault_kept_restore(sim->faults, &target), 0);
+    close(target.fd);
+}
+
+static void a_file_put_back_after_its_run_is_one_event_of_verify(void **state)
+{
+    (void)state;
+    static const struct fault_rule keep = {
+        .kind = FAULT_KEEP, .op = IO_WRITE, .file_uid = DATA_UID, .nth = 400};
+    static const struct sim_options options = {.data_bytes = 8 * MIB,
+                                               .settings = {{"CONFIG", "GatherPages", "1"},
+                                                            {"CONFIG", "CheckpointInterval", "1"},
+                                                            {"RandomUser", "UserCount", "4"},
+                                                            {"RandomUser", "SleepAfter", "20"},
+                                                            {"BulkUpdateUser", "UserCount", "0"},
+                                                            {"AuditUser", "UserCount", "0"}}};
+    struct sim sim;
+    struct verify_set set;
+    struct findings findings;
+    run_with(&sim, &keep, 1, &options);
+    assert_int_equal(sim.run->findings.count, 0);
+    put_back(&sim);
+    sim_close(&sim);
+    const char *paths[] = {sim.out};
+    assert_int_equal(findings_init(&findings, NULL, NULL, NULL, false), 0);
+    assert_int_equal(verify_set_open(&set, paths, 1, true, &findings), 0);
+    assert_int_equal(verify_check(&set), 0);
+    const struct finding *event = NULL;
+    for (unsigned i = 0; i < findings.count; i++)
+        if (findings.list[i].verdict == VERDICT_reverted_volume)
+            event = &findings.list[i];
+    assert_non_null(event);
+    assert_true(event->pages >= 16);
+    assert_int_equal(findings_count(&findings, SEVERITY_INTEGRITY), 1);
+    verify_set_close(&set);
+    findings_free(&findings);
+    sim_end(&sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_revert_that_stopped_the_run_is_found_whole),
         cmocka_unit_test(a_device_that_wraps_is_one_event_with_the_distance),
         cmocka_unit_test(writes_that_go_astray_by_one_distance_are_no_wrap),
+        cmocka_unit_test(a_file_put_back_after_its_run_is_one_event_of_verify),
         cmocka_unit_test(writes_lost_here_and_there_are_no_revert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
