@@ -39,6 +39,7 @@ static int read_once(struct backup_checker *c, uint64_t offset, void *buf, size_
     if (offset % target->align_bytes || size_bytes % target->align_bytes)
         return -EINVAL;
     struct iovec iov = {buf, size_bytes};
+    poison_fill(buf, size_bytes, ++c->serial);
     struct io_req req = {.op = IO_READ,
                          .stream = STREAM_backup_read,
                          .target = &c->file->target,
@@ -48,12 +49,13 @@ static int read_once(struct backup_checker *c, uint64_t offset, void *buf, size_
     return io_run(c->io, &req);
 }
 
-static void report(struct backup_checker *c, struct finding *finding)
+static void report(struct backup_checker *c, struct finding *finding,
+                   const struct finding_images *images)
 {
     finding->file_uid = c->file->mark.file_uid;
     snprintf(finding->file, sizeof finding->file, "%s", c->file->path);
     snprintf(finding->actor, sizeof finding->actor, "%s", c->actor);
-    finding_report(c->findings, finding, NULL);
+    finding_report(c->findings, finding, images);
 }
 
 /* A success after a failure is SQL Server's 825. */
@@ -73,20 +75,31 @@ static int read_again(struct backup_checker *c, uint64_t offset, void *buf, size
     finding.healed = !error;
     snprintf(finding.detail, sizeof finding.detail, "the backup %s here",
              error == -ENODATA ? "ends" : "could not be read");
-    report(c, &finding);
+    report(c, &finding, NULL);
     return error;
 }
 
-static void report_damage(struct backup_checker *c, const struct backup_damage *damage,
-                          uint64_t offset, bool healed)
+/* Of what a later read showed right. */
+static enum verdict healed_verdict(enum verdict verdict)
 {
-    struct finding finding = {.verdict = healed ? VERDICT_transient_damage : damage->verdict,
+    enum verdict healed = explain_after_rereads(&(struct explanation){.verdict = verdict}, true);
+    bool kept = healed == verdict && verdict != VERDICT_bytes_not_read;
+    return kept ? VERDICT_transient_damage : healed;
+}
+
+/* image: the page or sector that is wrong, or NULL. */
+static void report_damage(struct backup_checker *c, const struct backup_damage *damage,
+                          uint64_t offset, bool healed, const uint8_t *image)
+{
+    struct finding finding = {.verdict = healed ? healed_verdict(damage->verdict) : damage->verdict,
                               .offset = offset + damage->at,
                               .size_bytes = damage->size_bytes - damage->at % PAGE_BYTES,
                               .why = damage->why,
                               .retries = BACKUP_REREADS_MAX,
                               .agreed = healed ? 0 : BACKUP_REREADS_MAX,
                               .healed = healed};
+    struct finding_images images = {.read_image = image,
+                                    .size_bytes = damage->has_page ? PAGE_BYTES : LOG_SECTOR_BYTES};
     if (damage->has_page)
         snprintf(finding.detail, sizeof finding.detail,
                  "%s; page %u of the database is wrong in it; the backup is not to be restored "
@@ -95,7 +108,7 @@ static void report_damage(struct backup_checker *c, const struct backup_damage *
     else
         snprintf(finding.detail, sizeof finding.detail,
                  "%s; the backup is not to be restored (SQL Server: 3203)", damage->text);
-    report(c, &finding);
+    report(c, &finding, image ? &images : NULL);
     c->counts.damaged += !healed;
 }
 
@@ -125,7 +138,7 @@ static void report_meta(struct backup_checker *c, const struct backup_set *set, 
     } else {
         backup_damage_of_meta(c->meta, set->bad_offset, set->bad, &damage);
     }
-    report_damage(c, &damage, set->bad_offset, healed);
+    report_damage(c, &damage, set->bad_offset, healed, NULL);
 }
 
 int backup_checker_load(struct backup_checker *c, uint64_t offset, uint32_t previous,
@@ -194,7 +207,7 @@ static void report_chain(struct backup_checker *c, const struct backup_set *set,
     snprintf(damage.text, sizeof damage.text,
              "block %llu of backup %u: its log does not follow the log before it",
              (unsigned long long)block->sequence, set->header.meta.number);
-    report_damage(c, &damage, block->offset, false);
+    report_damage(c, &damage, block->offset, false, NULL);
 }
 
 static int content_read(struct backup_checker *c, const struct backup_set *set,
@@ -202,6 +215,39 @@ static int content_read(struct backup_checker *c, const struct backup_set *set,
 {
     uint64_t padded = backup_next_offset(&set->header, 0, block->bytes);
     return read_again(c, block->offset, c->content, padded);
+}
+
+/* The first sector that the last read did not fill. */
+static bool is_not_read(const struct backup_checker *c, const struct backup_block *block,
+                        struct backup_damage *out)
+{
+    for (uint64_t at = 0; at < block->bytes; at += LOG_SECTOR_BYTES) {
+        if (!poison_sector(c->content + at, c->serial))
+            continue;
+        *out = (struct backup_damage){.verdict = VERDICT_bytes_not_read,
+                                      .at = at,
+                                      .size_bytes = at % PAGE_BYTES + LOG_SECTOR_BYTES};
+        snprintf(out->text, sizeof out->text,
+                 "block %llu: a read of it succeeded and did not fill the buffer",
+                 (unsigned long long)block->sequence);
+        return true;
+    }
+    return false;
+}
+
+static void damage_find(struct backup_checker *c, const struct backup_set *set,
+                        const struct backup_block *block, struct backup_damage *out)
+{
+    if (!is_not_read(c, block, out))
+        backup_damage_of_block(&set->header, &c->identity, block, c->content, c->scratch, out);
+}
+
+/* Where the wrong page or sector begins in the content that was read last. */
+static const uint8_t *damage_image(const struct backup_checker *c,
+                                   const struct backup_damage *damage)
+{
+    uint64_t unit = damage->has_page ? PAGE_BYTES : LOG_SECTOR_BYTES;
+    return c->content + damage->at / unit * unit;
 }
 
 int backup_checker_block(struct backup_checker *c, const struct backup_set *set,
@@ -217,12 +263,11 @@ int backup_checker_block(struct backup_checker *c, const struct backup_set *set,
         }
         right = backup_block_is_right(block, c->content);
         if (!right && !wrong)
-            backup_damage_of_block(&set->header, &c->identity, block, c->content, c->scratch,
-                                   &damage);
+            damage_find(c, set, block, &damage);
         wrong |= !right;
     }
     if (wrong)
-        report_damage(c, &damage, block->offset, right);
+        report_damage(c, &damage, block->offset, right, right ? NULL : damage_image(c, &damage));
     if (!right) {
         c->chain_known = false; /* the next one does not follow the one before */
         return -EBADMSG;

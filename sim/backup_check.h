@@ -43,6 +43,7 @@ struct backup_checker {
     struct run_identity identity;
     bool chain_known;
     uint32_t chain_crc;
+    uint64_t serial; /* of the poison that a read must overwrite */
 };
 
 /* io, file, findings, actor are set.  0 or -ENOMEM. */

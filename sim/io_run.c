@@ -80,7 +80,7 @@ static int run_watched(struct io *io, struct io_req *req)
     struct loan *loan = io->abandoned ? NULL : loan_make(req);
     if (!loan)
         return io->abandoned ? -ETIMEDOUT : -ENOMEM;
-    if (req->op == IO_WRITE)
+    if (req->op != IO_FLUSH) /* of a read, too: the poison must stand where the system writes */
         copy(req, loan, false);
     io_submit(io, &loan->req);
     for (;;) {

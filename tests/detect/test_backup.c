@@ -124,6 +124,57 @@ static void each_fault_of_a_backup_file_is_named(void **state)
     }
 }
 
+/* ---- reads of the check ---- */
+
+/* The rule on reads of the backup file: one finding, of this name and in that file. */
+static void fault_of_the_check(struct fault_rule rule, enum verdict expected, bool healed)
+{
+    struct sim_options options = options_of(false);
+    struct sim sim;
+    rule.op = IO_READ;
+    rule.file_uid = BACKUP_UID;
+    rule.low = SPOT_LOW;
+    rule.high = SPOT_HIGH;
+    sim_begin(&sim, &options);
+    fault_add(sim.faults, &rule);
+    sim_run(&sim);
+    if (sim.run->findings.count != 1)
+        sim_print_findings(&sim);
+    assert_int_equal(sim.run->findings.count, 1);
+    const struct finding *finding = &sim.run->findings.list[0];
+    assert_int_equal(finding->verdict, expected);
+    assert_int_equal(finding->file_uid, BACKUP_UID);
+    assert_int_equal(finding->healed, healed);
+    sim_end(&sim);
+}
+
+static void a_read_of_the_check_that_fills_nothing_is_named(void **state)
+{
+    (void)state;
+    fault_of_the_check((struct fault_rule){.kind = FAULT_NOT_READ, .count = UINT32_MAX},
+                       VERDICT_bytes_not_read, false);
+}
+
+static void a_read_of_the_check_that_fills_nothing_once_is_named(void **state)
+{
+    (void)state;
+    fault_of_the_check((struct fault_rule){.kind = FAULT_NOT_READ}, VERDICT_bytes_not_read, true);
+}
+
+static void a_read_of_the_check_from_elsewhere_is_a_misdirected_read(void **state)
+{
+    (void)state;
+    fault_of_the_check((struct fault_rule){.kind = FAULT_MISDIRECT_READ, .a = -(int64_t)MIB / 2},
+                       VERDICT_misdirected_read, true);
+}
+
+static void a_bit_of_one_read_of_the_check_is_transient(void **state)
+{
+    (void)state;
+    fault_of_the_check((struct fault_rule){.kind = FAULT_FLIP, .a = 4000, .b = 3},
+                       VERDICT_transient_damage, true);
+}
+
 /* ---- what a backup reads ---- */
 
 static void only_the_backup_reads(struct sim_options *options)
@@ -194,6 +245,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_fault_of_a_backup_file_is_named),
+        cmocka_unit_test(a_read_of_the_check_that_fills_nothing_is_named),
+        cmocka_unit_test(a_read_of_the_check_that_fills_nothing_once_is_named),
+        cmocka_unit_test(a_read_of_the_check_from_elsewhere_is_a_misdirected_read),
+        cmocka_unit_test(a_bit_of_one_read_of_the_check_is_transient),
         cmocka_unit_test(a_page_damaged_once_on_its_way_is_read_again_and_backed_up),
         cmocka_unit_test(a_damaged_page_ends_the_backup),
     };

@@ -87,6 +87,23 @@ static void a_lost_block_in_the_second_log_file_is_named_with_it(void **state)
            VERDICT_log_lost, SECOND_LOG_NAME);
 }
 
+/* What stands in the place of a block is named by what it proves. */
+static void zeros_in_the_log_are_named(void **state)
+{
+    (void)state;
+    expect((struct fault_rule){.kind = FAULT_FILL, .file_uid = SECOND_LOG_UID, .nth = 8, .b = MIB},
+           VERDICT_zeroed, SECOND_LOG_NAME);
+}
+
+static void garbage_in_the_log_is_named(void **state)
+{
+    (void)state;
+    expect(
+        (struct fault_rule){
+            .kind = FAULT_GARBAGE, .file_uid = SECOND_LOG_UID, .nth = 8, .b = 512, .c = 7},
+        VERDICT_garbage, SECOND_LOG_NAME);
+}
+
 static void no_space_to_grow_is_told_with_the_file(void **state)
 {
     (void)state;
@@ -104,6 +121,8 @@ int main(void)
         cmocka_unit_test(a_lost_size_of_a_grown_log_is_a_lost_write),
         cmocka_unit_test(a_flipped_bit_in_the_second_log_file_is_named_with_it),
         cmocka_unit_test(a_lost_block_in_the_second_log_file_is_named_with_it),
+        cmocka_unit_test(zeros_in_the_log_are_named),
+        cmocka_unit_test(garbage_in_the_log_is_named),
         cmocka_unit_test(no_space_to_grow_is_told_with_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
