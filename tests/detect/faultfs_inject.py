@@ -9,7 +9,8 @@ mount's truth log:
   the same sectors (the trace has all), LADDER_NS before the next one, for a read may be judged
   only when the re-reads of another page are over (2 s).  The others may be found all the same.
 - Behind a damaged log block the chain is broken: the rest of that virtual log file need not be
-  told apart.
+  told apart.  What a virtual log file holds of its earlier use is dead: it is read with the rest,
+  and owed to nobody.
 - Every fault that counts must be found, at its place, by a name that the evidence allows
   (NAMES, from the list of irreducible ambiguities).
 - Nothing else may be found.
@@ -27,6 +28,7 @@ PAGE = 8192
 QUIET_NS = 50_000_000
 LADDER_NS = 3_000_000_000
 VLF = 4 << 20  # of a log of 16 MiB
+LOG_BYTES = 16 << 20
 END = "end"
 
 # What a fault may be called.  A write that went elsewhere is a lost one where only its home is
@@ -220,16 +222,25 @@ class Trace:
                       if one[2] < last and first < one[2] + one[3]}
         return found
 
+    def dead_since(self, event, place):
+        """When the virtual log file of the place was begun anew: a write before it in the file."""
+        def vlf(offset):
+            return (offset - PAGE) * 4 // (LOG_BYTES - PAGE)
+        begins = (one[0] for (name, _), ones in self.writes.items() if name == place["file"]
+                  for one in ones if one[2] < place["offset"] and
+                  vlf(one[2]) == vlf(place["offset"]) and one[0] > event["time"] + QUIET_NS)
+        return min(begins, default=float("inf")) if place["file"].endswith(".ldx") else float("inf")
+
     def quiet_read(self, event, place, after_ns):
         """Was what the fault left read while nobody wrote it?"""
         if place["state"] != "seen":
             return False
         writes = self.of(self.writes, place)
-        gone = place["rewritten"] or float("inf")
+        gone = min(place["rewritten"] or float("inf"), self.dead_since(event, place))
         times = {tuple(pair) for pair in place["times"]}
         reads = {(begin, end) for begin, end, _, _ in self.of(self.reads, place)
                  if (event["time"] < begin and end < gone and not once(event, place)) or
-                 any(begin == seen for seen, _ in times)}
+                 (any(begin == seen for seen, _ in times) and end < gone)}
         return any(not any(begin - QUIET_NS < w_end and w_begin < end + after_ns
                            for w_begin, w_end, _, _ in writes)
                    for begin, end in reads)
