@@ -135,15 +135,17 @@ static void steps_of_loop(struct disk_place *place, const char *sysfs, const cha
     struct disk_extent extents[2];
     struct stat st;
     bool cut;
-    if (loops == LOOPS_MAX || !small_file_text(folder, "loop/backing_file", path, sizeof path))
+    if (loops == LOOPS_MAX || place->extent_count != 1 ||
+        !small_file_text(folder, "loop/backing_file", path, sizeof path))
         return;
     (void)!small_file_number(folder, "loop/offset", &start);
     if (stat(path, &st) || !S_ISREG(st.st_mode) || major(st.st_dev) == 0)
         return;
-    int count = disk_extents_read(path, offset + start, 1, extents, 2, &cut);
+    int count = disk_extents_read(path, offset + start, place->size_bytes, extents, 2, &cut);
     const struct disk_extent *extent =
         count > 0 ? extent_at(extents, (unsigned)count, offset + start) : NULL;
-    if (!extent || !extent->placed)
+    if (!extent || !extent->placed ||
+        extent->file_offset + extent->size_bytes < offset + start + place->size_bytes)
         return;
     uint64_t below = extent->fs_offset + (offset + start - extent->file_offset);
     steps_of_device(place, sysfs, st.st_dev, below, base + (below - offset), loops + 1);
@@ -191,7 +193,7 @@ void disk_place_of_extents(struct disk_place *place, const char *sysfs, uint64_t
                            const struct disk_extent *extents, unsigned count, uint64_t offset,
                            uint64_t size_bytes)
 {
-    *place = (struct disk_place){.step_count = 0};
+    *place = (struct disk_place){.size_bytes = size_bytes ? size_bytes : 1};
     for (unsigned i = 0; i < count; i++) {
         bool outside = extents[i].file_offset >= offset + size_bytes ||
                        extents[i].file_offset + extents[i].size_bytes <= offset;
@@ -233,7 +235,7 @@ void disk_place_look(struct disk_place *place, const char *sysfs, const char *pa
                      uint64_t size_bytes)
 {
     struct stat st;
-    *place = (struct disk_place){.step_count = 0};
+    *place = (struct disk_place){.size_bytes = size_bytes ? size_bytes : 1};
     int fd = open_look(path);
     if (fd < 0 || fstat(fd, &st)) {
         snprintf(place->why_not, sizeof place->why_not, "the file cannot be opened: %s",

@@ -7,6 +7,9 @@
  * does not say where its blocks are (btrfs numbers its own address space; network file systems have
  * none) gives no step, and `why_not` says why.
  *
+ * A loop file is followed where the whole range lies in one piece, so that every byte of it is
+ * found by adding.
+ *
  * A look opens the file and may wait for the device.  Threads: any; no state.  Units: bytes; LBA in
  * logical sectors of the device.  Source: Linux' Documentation/filesystems/fiemap, ABI of sysfs.
  */
@@ -39,6 +42,7 @@ struct disk_extent {
 struct disk_place {
     struct disk_step steps[DISK_STEPS_MAX];
     unsigned step_count; /* 0: not known, see why_not */
+    uint64_t size_bytes; /* of the range */
     struct disk_extent extents[DISK_EXTENTS_MAX];
     unsigned extent_count;
     bool cut; /* there are more extents */

@@ -69,6 +69,42 @@ static void a_device_of_which_sysfs_tells_no_more_is_the_last_step(void **state)
     assert_int_equal(place.steps[0].sector_bytes, 512);
 }
 
+/* The file behind a loop device is the file system's, too; a range in two pieces is not followed.
+ */
+static void a_loop_file_is_followed_only_where_the_range_is_in_one_piece(void **state)
+{
+    struct fake_root *root = *state;
+    char path[128], backing[192];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/image", root->path);
+    fake_do(root, "dd if=/dev/zero of=image bs=64k count=1 seek=1 status=none conv=fsync");
+    fake_device(root, "virtual/block/loop0", 7, 0);
+    snprintf(backing, sizeof backing, "%s\n", path);
+    fake_put(root, "sys/devices/virtual/block/loop0/loop/backing_file", backing);
+    fake_put(root, "sys/devices/virtual/block/loop0/loop/offset", "65536\n");
+    assert_int_equal(stat(path, &st), 0);
+    struct disk_extent extents[2];
+    bool cut;
+    int known = disk_extents_read(path, 65536, 8192, extents, 2, &cut);
+    if (known != 1 || !extents[0].placed || major(st.st_dev) == 0)
+        skip(); /* no FIEMAP under this file's folder */
+    fake_device(root, "pci0/host0/sdc", major(st.st_dev), minor(st.st_dev));
+    const struct disk_extent one[] = {{.size_bytes = 65536, .placed = true}};
+    struct disk_place place;
+    disk_place_of_extents(&place, root->sysfs, makedev(7, 0), one, 1, 8192, 8192);
+    assert_int_equal(place.step_count, 2);
+    assert_string_equal(place.steps[1].name, "sdc");
+    assert_int_equal(place.steps[1].offset,
+                     extents[0].fs_offset + (65536 + 8192 - extents[0].file_offset));
+    const struct disk_extent halves[] = {
+        {.size_bytes = 12288, .placed = true},
+        {.file_offset = 12288, .fs_offset = 40960, .size_bytes = 8192, .placed = true}};
+    disk_place_of_extents(&place, root->sysfs, makedev(7, 0), halves, 2, 8192, 8192);
+    assert_int_equal(place.step_count, 1);
+    disk_place_of_extents(&place, root->sysfs, makedev(7, 0), one, 1, 0, 131072); /* past the end */
+    assert_int_equal(place.step_count, 1);
+}
+
 static void what_is_not_known_is_said_and_not_guessed(void **state)
 {
     struct fake_root *root = *state;
@@ -97,6 +133,7 @@ int main(void)
         OF_A_ROOT(a_partition_is_added_to_the_place_in_it),
         OF_A_ROOT(each_sector_is_found_in_its_own_extent),
         OF_A_ROOT(a_device_of_which_sysfs_tells_no_more_is_the_last_step),
+        OF_A_ROOT(a_loop_file_is_followed_only_where_the_range_is_in_one_piece),
         OF_A_ROOT(what_is_not_known_is_said_and_not_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
