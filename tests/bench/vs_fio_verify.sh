@@ -14,8 +14,8 @@
 #   S4  a job that writes, then --verify_only
 #   S5  time_based with verify_backlog
 #
-# A cell says what was reported, `-` when nothing was, `(no fault)` when the rule did not fire or
-# hit nothing.
+# A cell says what was reported, `-` when nothing was, `(not read)` when the page was written again
+# before anybody read it, `(no fault)` when the rule did not fire or hit nothing.
 set -euo pipefail
 pagestorm=$(realpath "$1")
 shift
