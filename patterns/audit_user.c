@@ -15,7 +15,9 @@
  *
  * What it does not do: the audit of every page at the end of a run, which obeys none of these keys.
  */
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "patterns/sequential.h"
 #include "patterns/sweep.h"
@@ -90,17 +92,35 @@ static const struct opt audit_user_opts[] = {
     USERS_SHARE_OPT(struct audit_user_settings),
 };
 
+static int audit_user_check(const void *settings, char text[OPT_TEXT_MAX])
+{
+    const struct audit_user_settings *s = settings;
+
+    if (s->verify_within_ns == 0 || s->user_count != 0)
+        return 0;
+    snprintf(
+        text, OPT_TEXT_MAX,
+        "VerifyWithin is set and UserCount is 0: nobody would read; set UserCount to 1 or more");
+    return -EINVAL;
+}
+
 static const struct opt_section audit_user_section = {
     .name = "AuditUser",
     .opts = audit_user_opts,
     .count = sizeof(audit_user_opts) / sizeof(audit_user_opts[0]),
     .size_bytes = sizeof(struct audit_user_settings),
+    .check = audit_user_check,
     .help = "DBCC-like users: read pages in allocation order from the device and verify them.",
 };
 
 static int64_t audit_user_count(const void *settings, int64_t cpu_count)
 {
     return users_count(((const struct audit_user_settings *)settings)->user_count, cpu_count);
+}
+
+static int64_t audit_user_verify_within(const void *settings)
+{
+    return ((const struct audit_user_settings *)settings)->verify_within_ns;
 }
 
 static size_t audit_user_state_size(const void *settings)
@@ -155,4 +175,5 @@ const struct pattern pattern_audit_user = {
     .state_size = audit_user_state_size,
     .init = audit_user_init,
     .next = audit_user_next,
+    .verify_within = audit_user_verify_within,
 };

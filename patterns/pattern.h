@@ -185,6 +185,8 @@ struct pattern {
     struct pattern_reads (*reads)(const void *settings);
     /* Most pages of one OP_UPDATE that may be undone; 0 or NULL: it asks for no undo. */
     int64_t (*undo_pages)(const void *settings);
+    /* Each page shall be read back within so many ns after it was written.  NULL or 0: no bound. */
+    int64_t (*verify_within)(const void *settings);
     /* Largest number of log payload bytes and records of one OP_UPDATE; NULL: writes no log. */
     void (*log_need)(const void *settings, uint64_t *payload_bytes, uint64_t *records);
     /* Which of its pattern's actors it is, once, after init; NULL: all are alike. */

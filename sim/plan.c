@@ -403,6 +403,15 @@ static void note_all_pages(struct planner *p)
             note_pages(p, patterns[i]);
 }
 
+uint64_t plan_verify_within_ns(const struct profile *profile)
+{
+    for (size_t i = 0; i < patterns_count; i++)
+        if (patterns[i]->verify_within)
+            return (uint64_t)patterns[i]->verify_within(
+                profile_section(profile, patterns[i]->section->name));
+    return 0;
+}
+
 /* ---- increments ---- */
 
 static int64_t steps_max(const struct planner *p)
@@ -668,6 +677,7 @@ int plan_make_on(struct plan *plan, const struct profile *profile,
     note_buffering(&p);
     if (!error)
         note_all_pages(&p);
+    plan->verify_within_ns = plan_verify_within_ns(profile);
     keep_notes(&p);
     return error;
 }

@@ -120,12 +120,16 @@ struct plan {
     uint64_t seed;
     bool seed_drawn;
     uint64_t test_cycle_ns;
+    uint64_t
+        verify_within_ns;    /* each page is read back in that time after its write; 0: no bound */
     bool prepared;           /* the pages are there already: --reuse */
     uint64_t bytes_to_write; /* estimate: creation, initial update */
     char notes[PLAN_NOTES_MAX][PLAN_NOTE_MAX];
     unsigned note_count;
 };
 
+/* In which time users read back each page after its write; 0: no bound. */
+uint64_t plan_verify_within_ns(const struct profile *profile);
 /* How many actors of a pattern there are: who resizes, only where a file is shrinkable. */
 int64_t plan_users(const struct plan *plan, const struct pattern *pattern, const void *settings);
 

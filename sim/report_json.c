@@ -388,6 +388,7 @@ static void put_first_checks(json_t *object, const struct coverage_sums *coverag
     put_count(object, "first_checks", coverage->first_checks);
     put_real(object, "first_check_mean_ms", coverage_mean_ms(coverage));
     put_real(object, "first_check_longest_ms", coverage_longest_ms(coverage));
+    put_count(object, "late_checks", coverage->late_checks);
 }
 
 static json_t *log_coverage_json(const struct counters *counters)
@@ -411,6 +412,9 @@ static json_t *coverage_json(const struct report *report)
     put_count(object, "pages_quarantined", report->pages_quarantined);
     put_count(object, "overwritten_unread", report->stats->counters.overwritten_unread);
     put_first_checks(object, &report->coverage);
+    if (report->run->config.plan->verify_within_ns)
+        put_real(object, "verify_within_ms",
+                 (double)report->run->config.plan->verify_within_ns / NS_PER_MS);
     put(object, "log", log_coverage_json(&report->stats->counters));
     return object;
 }

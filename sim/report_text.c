@@ -97,6 +97,21 @@ static void write_summary(const struct report *report, FILE *out)
                 report->file_count - SUMMARIES_SHOWN);
 }
 
+/* VerifyWithin: kept, or by how much not. */
+static void write_bound(const struct coverage_sums *coverage, uint64_t bound_ns, FILE *out)
+{
+    double bound_s = (double)bound_ns / NS_PER_S;
+    if (bound_ns && coverage->late_checks)
+        fprintf(out,
+                "  VerifyWithin %g s was missed: %s of %s first checks came later, up to %.1f s; "
+                "more audit users ([AuditUser] UserCount) read more at a time\n",
+                bound_s, count_text(coverage->late_checks).text,
+                count_text(coverage->first_checks).text,
+                coverage_longest_ms(coverage) / 1000.0 - bound_s);
+    else if (bound_ns)
+        fprintf(out, "  VerifyWithin %g s was kept\n", bound_s);
+}
+
 /* How much of what was written was looked at, and how soon. */
 static void write_coverage(const struct report *report, FILE *out)
 {
@@ -112,6 +127,7 @@ static void write_coverage(const struct report *report, FILE *out)
             count_text(coverage->overwritten_unread).text);
     fprintf(out, "  first check of a page %.3f s after its write on average, %.3f s at most\n",
             coverage_mean_ms(coverage) / 1000.0, coverage_longest_ms(coverage) / 1000.0);
+    write_bound(coverage, report->run->config.plan->verify_within_ns, out);
     fprintf(out, "  log: %s blocks written, %s verified, %s overwritten unread\n",
             count_text(counters->log_blocks_written).text,
             count_text(counters->log_blocks_verified).text,

@@ -435,6 +435,7 @@ static int file_make(struct run *run, unsigned index)
         data->sparse = planned->sparse || planned->tempdb;
         data->increment_bytes = planned->increment_bytes;
         data->shrinkable = planned->shrinkable;
+        data->coverage.bound_us = run->config.plan->verify_within_ns / 1000;
         data->initial_pages = (uint32_t)(planned->initial_bytes / PAGE_BYTES);
         data->capacity_pages = (uint32_t)(plan_file_capacity(planned) / PAGE_BYTES);
         run->files[run->file_count++] = data;

@@ -193,6 +193,7 @@ void sim_begin(struct sim *sim, const struct sim_options *options)
     sim->plan.queue_depth = QUEUE_DEPTH;
     sim->plan.seed = sim->options.seed;
     sim->plan.test_cycle_ns = sim->options.duration_ns;
+    sim->plan.verify_within_ns = plan_verify_within_ns(sim->profile);
     char message[PLAN_MESSAGE_MAX];
     int error = plan_add_snapshots(&sim->plan, sim->profile, message);
     assert(!error);

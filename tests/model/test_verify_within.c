@@ -19,7 +19,7 @@ static const struct sim_setting load[] = {{"ReadAheadUser", "UserCount", "0"},
                                           {"CONFIG", "TargetRecoveryTime", "1"},
                                           {NULL, NULL, NULL}};
 
-static void run_with(struct sim *sim, const char *users, const char *within)
+static struct sim_options options_with(const char *users, const char *within)
 {
     struct sim_options options = {.duration_ns = DURATION_S * NS_PER_S,
                                   .data_bytes = PAGES * PAGE_BYTES,
@@ -31,6 +31,12 @@ static void run_with(struct sim *sim, const char *users, const char *within)
         options.settings[n++] = *s;
     options.settings[n++] = (struct sim_setting){"AuditUser", "UserCount", users};
     options.settings[n++] = (struct sim_setting){"AuditUser", "VerifyWithin", within};
+    return options;
+}
+
+static void run_with(struct sim *sim, const char *users, const char *within)
+{
+    struct sim_options options = options_with(users, within);
     sim_begin(sim, &options);
     traced_execute(sim);
 }
@@ -61,6 +67,15 @@ static uint64_t longest_unread_ns(const struct sim *sim)
     return longest_ns;
 }
 
+/* What the run says of it, over all files. */
+static uint64_t late_checks(const struct sim *sim)
+{
+    struct coverage_sums sums = {.late_checks = 0};
+    for (unsigned i = 0; i < sim->run->file_count; i++)
+        coverage_add(&sim->run->files[i]->coverage, &sums);
+    return sums.late_checks;
+}
+
 static void every_page_is_read_back_in_time(void **state)
 {
     const char *users[] = {"1", "3"};
@@ -71,6 +86,7 @@ static void every_page_is_read_back_in_time(void **state)
         uint64_t longest_ns = longest_unread_ns(&sim);
         assert_true(longest_ns > 0);
         assert_true(longest_ns <= WITHIN_S * NS_PER_S);
+        assert_int_equal(late_checks(&sim), 0);
         sim_end(&sim);
     }
 }
@@ -95,6 +111,21 @@ static void pages_that_were_read_back_are_not_read_again(void **state)
     sim_end(&sim);
 }
 
+/* A device that takes two seconds for a read: 32 of 64 pages take 64 s for what the first write
+ * of every page brought. */
+static void what_comes_too_late_is_counted(void **state)
+{
+    struct sim sim;
+    struct sim_options options = options_with("1", "4");
+    (void)state;
+    options.device.read_ns = 2 * NS_PER_S;
+    sim_begin(&sim, &options);
+    traced_execute(&sim);
+    assert_true(longest_unread_ns(&sim) > WITHIN_S * NS_PER_S);
+    assert_true(late_checks(&sim) > 0);
+    sim_end(&sim);
+}
+
 /* The control: without audit users pages stay unread. */
 static void without_the_key_pages_wait_longer(void **state)
 {
@@ -109,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_page_is_read_back_in_time),
+        cmocka_unit_test(what_comes_too_late_is_counted),
         cmocka_unit_test(pages_that_were_read_back_are_not_read_again),
         cmocka_unit_test(without_the_key_pages_wait_longer),
     };
