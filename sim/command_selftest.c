@@ -1,7 +1,8 @@
 /*
  * command_selftest.c - see command_selftest.h.
  *
- * Every case is run, also after one that failed, and one line tells its outcome.
+ * Every case is run, also after one that failed, and one line tells its outcome; several at once
+ * (selftest_all.h), told in the order of the table.
  */
 #include "sim/command_selftest.h"
 
@@ -16,14 +17,15 @@
 #include "config/units.h"
 #include "sim/engine_choice.h"
 #include "sim/exit_code.h"
-#include "sim/selftest.h"
+#include "sim/selftest_all.h"
 
 static const char usage[] =
     "usage: pagestorm selftest [--dir D [--engine NAME]] [--seed N] [--case NUMBER]\n"
-    "  --dir D        use the storage under D (about 150 MB, a few seconds a case); without it "
-    "the\n"
-    "                 device is modelled and the clock virtual, and the result depends on the seed "
-    "only\n"
+    "  --dir D        use the storage under D (four cases at once, about 500 MB, one to two "
+    "minutes);\n"
+    "                 without it the device is modelled and the clock virtual, and the result "
+    "depends\n"
+    "                 on the seed only\n"
     "  --engine NAME  with --dir: how I/O is issued, auto (default), uring, aio or sync\n"
     "  --seed N       another sequence of random choices\n"
     "  --case NUMBER  only this case of the list\n";
@@ -70,20 +72,19 @@ static void count_case(struct tally *tally, const struct selftest_case *test,
     tally->others += result->others;
 }
 
-static void run_one(size_t index, const struct selftest_config *config, struct tally *tally)
+static void tell_case(void *context, size_t index, int error, const struct selftest_result *result)
 {
     const struct selftest_case *test = &selftest_cases[index];
-    struct selftest_result result;
-    int error = selftest_run(test, config, &result);
+    struct tally *tally = context;
     if (error) {
         printf("%4zu  %-20s %-50s could not be run: %s\n", index + 1,
                verdict_info(test->expected)->name, test->name,
-               result.message[0] ? result.message : strerror(-error));
+               result->message[0] ? result->message : strerror(-error));
         tally->not_run++;
         return;
     }
-    print_case(index, test, &result);
-    count_case(tally, test, &result);
+    print_case(index, test, result);
+    count_case(tally, test, result);
 }
 
 /* The last line; the exit code. */
@@ -107,9 +108,11 @@ static int run_all(const struct selftest_config *config, size_t only)
 {
     struct tally tally = {0};
     print_head();
-    for (size_t i = 0; i < selftest_case_count; i++)
-        if (only == 0 || only == i + 1)
-            run_one(i, config, &tally);
+    int error = selftest_all(config, only, tell_case, &tally);
+    if (error) {
+        fprintf(stderr, "error: no case could be begun: %s\n", strerror(-error));
+        return EXIT_CODE_INCOMPLETE;
+    }
     return conclude(&tally, config->seed);
 }
 

@@ -21,9 +21,8 @@
 #include "sim/run.h"
 #include "sim/verify_check.h"
 
-#define SECTIONS_MAX    64
-#define PATH_BYTES      4096
-#define SECONDS_DEFAULT 3
+#define SECTIONS_MAX 64
+#define PATH_BYTES   4096
 
 static const char *const settings_of_all[] = {
     "CONFIG.StopOnError=FALSE",       "CONFIG.CPUCount=2",
@@ -117,7 +116,7 @@ static int setting_apply(struct selftest *self, const char *setting)
 static int settings_apply(struct selftest *self)
 {
     char duration[64];
-    unsigned seconds = self->config->seconds ? self->config->seconds : SECONDS_DEFAULT;
+    unsigned seconds = self->config->seconds ? self->config->seconds : SELFTEST_SECONDS;
     snprintf(duration, sizeof duration, "CONFIG.TestCycleDuration=%u", seconds);
     int error = setting_apply(self, duration);
     for (size_t i = 0; i < sizeof settings_of_all / sizeof *settings_of_all && !error; i++)

@@ -25,6 +25,7 @@
 #define SELFTEST_DATA_MIB     16
 #define SELFTEST_LOG_MIB      64 /* not reused within a run */
 
+#define SELFTEST_SECONDS      3
 #define SELFTEST_RULES_MAX    3
 #define SELFTEST_SETTINGS_MAX 8
 
@@ -64,7 +65,7 @@ struct selftest_config {
     uint64_t seed;
     bool real;                          /* files and clock are real; else the device is modelled */
     const struct io_engine_ops *engine; /* of a real one; NULL = sync */
-    unsigned seconds;                   /* of stress; 0 = 3 */
+    unsigned seconds;                   /* of stress; 0 = SELFTEST_SECONDS */
 };
 
 struct selftest_result {
