@@ -373,21 +373,26 @@ static int after_not_read(struct fault_op *op, const struct fault_hit *hit)
     return 0;
 }
 
+/* A write that repeated the one before leaves nothing stale: then nothing was done. */
 static int after_stale(struct fault_op *op, const struct fault_hit *hit)
 {
-    unsigned char *part = malloc(hit->size_bytes);
+    unsigned char *part = malloc(2 * hit->size_bytes);
     if (part == NULL)
         return -ENOMEM;
+    unsigned char *before = part + hit->size_bytes;
     struct fault_range range = op->range;
     range.offset += hit->skip;
     range.size_bytes = hit->size_bytes;
     iov_copy_from(part, op->iov, op->iov_count, hit->skip, hit->size_bytes);
+    memcpy(before, part, hit->size_bytes);
     pthread_mutex_lock(&op->config->lock);
     fault_preimage_lay(op->config, &range, part);
     pthread_mutex_unlock(&op->config->lock);
-    iov_copy_to(op->iov, op->iov_count, hit->skip, part, hit->size_bytes);
+    bool same = memcmp(before, part, hit->size_bytes) == 0;
+    if (!same)
+        iov_copy_to(op->iov, op->iov_count, hit->skip, part, hit->size_bytes);
     free(part);
-    return 0;
+    return same ? -EALREADY : 0;
 }
 
 static int read_elsewhere(struct fault_op *op, const struct fault_hit *hit, int64_t at)
