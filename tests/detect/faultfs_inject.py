@@ -58,7 +58,7 @@ STICKY = {("r", "eio"): {"unreadable"}, ("r", "bitflip"): {"bit_flip", "header_d
           ("r", "zero"): {"zeroed"}}
 LOG = {
     "bitflip": {"log_torn"},
-    "zero": {"log_torn", "log_lost"},
+    "zero": {"zeroed", "log_torn", "log_lost"},
     "garbage": {"log_torn"},
     "torn": {"log_torn", "log_lost", "log_old_use"},
     "lost": {"log_lost", "log_old_use"},
