@@ -33,6 +33,9 @@ struct tempdb_fault {
 #define VERSIONS   "VersionStoreRate", "700" /* of 1,024 pages: each is used again soon */
 #define HOME       PAGE_OF(40)
 #define DATA       TEMPDB_FILE_FIRST
+/* The extent before: of the same object, written just before and read after it.  A free page would
+ * be written again before anybody looks, and the other end be gone. */
+#define BESIDE (-8 * 8192)
 
 static const struct tempdb_fault cases[] = {
     {"sort: bit flip",
@@ -55,7 +58,7 @@ static const struct tempdb_fault cases[] = {
      SORTS,
      VERDICT_misdirected_write,
      DATA,
-     {FAULT_MISDIRECT_WRITE, IO_WRITE, HOME, .nth = 2, .a = 160 * 8192}},
+     {FAULT_MISDIRECT_WRITE, IO_WRITE, HOME, .nth = 2, .a = BESIDE}},
     {"sort: stale read", SORTS, VERDICT_stale_read, DATA, {FAULT_STALE, IO_READ, HOME, .nth = 2}},
     {"sort: misdirected read",
      SORTS,
@@ -82,7 +85,7 @@ static const struct tempdb_fault cases[] = {
      HASHES,
      VERDICT_misdirected_write,
      DATA,
-     {FAULT_MISDIRECT_WRITE, IO_WRITE, HOME, .nth = 2, .a = 160 * 8192}},
+     {FAULT_MISDIRECT_WRITE, IO_WRITE, HOME, .nth = 2, .a = BESIDE}},
     {"version store: bit flip",
      VERSIONS,
      VERDICT_bit_flip,
