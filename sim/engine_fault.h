@@ -85,7 +85,6 @@ struct fault_truth {
     uint64_t offset, size_bytes; /* the touched part */
     uint64_t time_ns;
     enum fault_fate fate;
-    bool written_after; /* the touched part was written again, some time after the fault */
     /* Where else bytes were put (misdirected, duplicated, wrapped, neighbours); size 0: nowhere. */
     struct fault_stray {
         uint16_t file_uid;

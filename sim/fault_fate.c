@@ -36,10 +36,9 @@ static bool flights_cross(const struct fault_flight *a, const struct fault_range
 
 static void settle(struct fault_truth *truth, const struct fault_range *range, enum fault_fate fate)
 {
-    if (overlaps(truth->file_uid, truth->offset, truth->size_bytes, range)) {
-        truth->written_after = truth->written_after || range->op == IO_WRITE;
-        truth->fate = truth->fate == FAULT_PENDING ? fate : truth->fate;
-    }
+    if (truth->fate == FAULT_PENDING &&
+        overlaps(truth->file_uid, truth->offset, truth->size_bytes, range))
+        truth->fate = fate;
     if (truth->stray.fate == FAULT_PENDING && truth->stray.size_bytes > 0 &&
         overlaps(truth->stray.file_uid, truth->stray.offset, truth->stray.size_bytes, range))
         truth->stray.fate = fate;

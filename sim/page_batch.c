@@ -13,10 +13,19 @@ void page_batch_iov(struct page_batch *batch, uint8_t *buffer, unsigned count)
     batch->iov_count = count;
 }
 
+static void judge_all(struct page_batch *batch)
+{
+    for (unsigned i = 0; i < batch->count; i++)
+        batch->judged[i] = (uint8_t)page_judge(batch->reader, batch->file, batch->first_page + i,
+                                               page_batch_image(batch, i), batch->before[i]);
+}
+
 static void batch_done(struct io_req *req)
 {
     struct page_batch *batch = req->context;
     batch->in_flight = false;
+    if (!req->result)
+        judge_all(batch);
     task_wake(batch->reader->task);
 }
 
@@ -26,6 +35,7 @@ void page_batch_send(struct page_batch *batch, const struct page_batch_pages *pa
     struct file *file = &pages->file->file;
     struct io_req *req = &batch->req;
     assert(!batch->in_flight && !page_batch_holds_reader(batch));
+    assert(pages->count <= PAGE_BATCH_MAX);
     batch->file = pages->file;
     batch->first_page = pages->first_page;
     batch->count = pages->count;
@@ -119,8 +129,7 @@ enum page_read_result page_batch_step(struct page_batch *batch)
         page_batch_again(batch, batch->file);
         return PAGE_READ_WAIT;
     }
-    switch (page_judge(reader, batch->file, batch->first_page + batch->at,
-                       page_batch_image(batch, batch->at), batch->before[batch->at])) {
+    switch ((enum page_judgement)batch->judged[batch->at]) {
     case PAGE_JUDGED_RIGHT:
         return PAGE_READ_RIGHT;
     case PAGE_JUDGED_WRONG:

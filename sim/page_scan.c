@@ -198,7 +198,7 @@ static void page_settled(struct page_scan *scan, struct page_scan_request *r, un
         pool_unpin(pool, page->frame);
 }
 
-/* What is left of it was not judged: the run stops. */
+/* What is left of it is not told about: the run stops. */
 static void request_finish(struct page_scan *scan, struct page_scan_request *r)
 {
     for (unsigned i = r->batch.next; i < r->count; i++)

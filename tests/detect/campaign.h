@@ -6,10 +6,6 @@
  * belong to a fault, and carry a name that the fault allows: reference "faults", 1.4, lists what no
  * observer can tell apart.
  *
- * A page of a batch waits to be judged until the re-reads of a wrong one before it are over.  When
- * it is written meanwhile the read is dropped, and a fault of that read alone goes with it: those
- * are counted apart ("judged too late") and must stay under one in a thousand.
- *
  * A run has two databases.  The faults of a run divide their data files into blocks, one fault a
  * block: its home and the page that it may hit besides lie in it, so what is found at a page is
  * some one fault's.
@@ -118,12 +114,11 @@ struct campaign_fault {
     uint16_t uid, stray_uid;
     uint32_t home, stray;
     bool counts, counts_stray; /* it was met */
-    bool written_after;        /* a fault of a read: the page was written after it */
     bool found, found_stray;
 };
 
 struct campaign_tally {
-    uint64_t runs, injected, masked, counted, missed, late, named, misnamed, others, pages_verified;
+    uint64_t runs, injected, masked, counted, missed, named, misnamed, others, pages_verified;
     uint64_t by_kind[CAMPAIGN_KINDS]; /* counted */
 };
 
@@ -229,7 +224,6 @@ static inline void campaign_take_truths(struct campaign_run *run)
         /* What is done to memory waits for the next look at the frame, not for a read. */
         if ((fault->at_home && truth->fate == FAULT_MET) || fault->kind == CAMPAIGN_MEMORY)
             fault->counts = true;
-        fault->written_after = truth->op == IO_READ && truth->written_after;
         if (truth->stray.size_bytes > 0 && truth->stray.fate == FAULT_MET)
             fault->counts_stray = true;
     }
@@ -264,7 +258,8 @@ static inline uint64_t campaign_allowed(const struct campaign_fault *fault,
     const struct campaign_row *row = &campaign_rows[fault->kind];
     bool cut_short = !finding->healed && finding->retries < CAMPAIGN_REREADS;
     bool zeros = finding->why.generation_found == 0;
-    return fault->at_home | (cut_short ? row->cut_short : 0) | (zeros ? row->at_zeros : 0);
+    uint64_t of_zeros = row->at_zeros | (cut_short && row->cut_short ? V(zeroed) : 0);
+    return fault->at_home | (cut_short ? row->cut_short : 0) | (zeros ? of_zeros : 0);
 }
 
 /* An event at one end that names the other stands for both. */
@@ -333,11 +328,9 @@ static inline void campaign_count(struct campaign_run *run)
         struct campaign_fault *fault = &run->faults[i];
         bool missed =
             (fault->counts && !fault->found) || (fault->counts_stray && !fault->found_stray);
-        bool late = missed && fault->written_after;
-        run->tally->missed += missed && !late;
-        run->tally->late += late;
+        run->tally->missed += missed;
         if (missed)
-            campaign_tell(run, late ? "judged too late" : "missed", fault, NULL);
+            campaign_tell(run, "missed", fault, NULL);
     }
 }
 
@@ -396,11 +389,10 @@ static inline int campaign_run(uint64_t seed, struct campaign_tally *tally)
 static inline void campaign_print(const struct campaign_tally *tally)
 {
     printf("%" PRIu64 " runs: %" PRIu64 " faults injected, %" PRIu64 " masked, %" PRIu64
-           " counted, %" PRIu64 " missed, %" PRIu64 " judged too late; findings: %" PRIu64
-           " named right, %" PRIu64 " misnamed, %" PRIu64 " of no fault; %" PRIu64
-           " pages verified\n",
-           tally->runs, tally->injected, tally->masked, tally->counted, tally->missed, tally->late,
-           tally->named, tally->misnamed, tally->others, tally->pages_verified);
+           " counted, %" PRIu64 " missed; findings: %" PRIu64 " named right, %" PRIu64
+           " misnamed, %" PRIu64 " of no fault; %" PRIu64 " pages verified\n",
+           tally->runs, tally->injected, tally->masked, tally->counted, tally->missed, tally->named,
+           tally->misnamed, tally->others, tally->pages_verified);
     for (unsigned kind = 0; kind < CAMPAIGN_KINDS; kind++)
         printf("  %-12s %" PRIu64 "\n", campaign_rows[kind].name, tally->by_kind[kind]);
     fflush(stdout);

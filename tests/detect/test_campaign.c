@@ -31,7 +31,6 @@ static void every_fault_that_is_met_is_found_and_named(void **state)
     printf("seeds from 1; ");
     campaign_print(&tally);
     assert_int_equal(tally.missed, 0);
-    assert_true(fewer || only || tally.late * 1000 <= tally.counted);
     assert_int_equal(tally.others, 0);
     assert_true(tally.misnamed * 1000 <= tally.named * MISNAMED_OF_1000);
     assert_true(only || tally.injected >= wanted);

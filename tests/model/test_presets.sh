@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_presets.sh - every preset from 10 seeds (times TEST_SCALE) over the modelled device: no
+# test_presets.sh - every preset from 20 seeds (times TEST_SCALE) over the modelled device: no
 # finding, no deadlock.
 pagestorm=$1
 root=$2
@@ -9,5 +9,5 @@ command -v python3 >/dev/null || {
 }
 work=$(mktemp -d "$PWD/presets-XXXXXX")
 trap 'rm -rf "$work"' EXIT
-seeds=$(awk -v scale="${TEST_SCALE:-1}" 'BEGIN { n = int(10 * scale); print n < 1 ? 1 : n }')
+seeds=$(awk -v scale="${TEST_SCALE:-1}" 'BEGIN { n = int(20 * scale); print n < 1 ? 1 : n }')
 python3 -B "$root/tests/model/presets.py" "$pagestorm" "${PRESET_SEEDS:-$seeds}" "$work/run"
