@@ -45,7 +45,8 @@ assert ops == sum(sum(count[:4]) for count in counts), (ops, counts)
 PYTHON
 rm -r "$WORK/result"
 
-# Somebody writes over a page in the middle of the load; nobody else writes it again.
+# A page is damaged in the middle of the load; nobody else writes it again.  Through a mapping: a
+# plain write by another process is told by the kernel, and no longer taken for the storage's.
 "$PAGESTORM" run --dir "$DIR" "${QUICK[@]}" -d 2 --set RandomUser.UserCount=0 \
     --set BulkUpdateUser.UserCount=0 --out "$WORK/result" >"$WORK/out" 2>"$WORK/err" &
 CHILD=$!
@@ -53,8 +54,13 @@ until grep -qs 'Phase begins: stress' "$WORK/result/sqliosim.log.xml"; do
     kill -0 $CHILD 2>/dev/null || fail "the run ended before its load"
     sleep 0.01
 done
-printf 'damage' |
-    dd of="$DIR/sqliosim.mdx" bs=1 seek=$((1000 * 8192 + 4000)) conv=notrunc 2>/dev/null
+python3 - "$DIR/sqliosim.mdx" $((1000 * 8192 + 4000)) <<'PYTHON' || fail "no damage could be done"
+import mmap, sys
+with open(sys.argv[1], "r+b") as file, mmap.mmap(file.fileno(), 0) as data:
+    at = int(sys.argv[2])
+    data[at:at + 6] = b"damage"
+    data.flush(at // mmap.PAGESIZE * mmap.PAGESIZE, mmap.PAGESIZE)
+PYTHON
 wait $CHILD
 RC=$?
 CHILD=
