@@ -142,6 +142,14 @@ loop_unmount() {
     rmdir "$1" 2>/dev/null
 }
 
+# Held by this script until its end, also when that is SIGKILL, and gone then: an open descriptor
+# makes the kernel put the detaching off until the last one is closed.
+loop_let_go() {
+    local held
+    # shellcheck disable=SC2034 # held, not used
+    exec {held}<"$1" && losetup -d "$1"
+}
+
 # loop_mount MOUNT_POINT FILE_SYSTEM MB SECTOR_BYTES: sets loop, the device.  False and a line about
 # why if this machine cannot.
 loop_mount() {
@@ -160,6 +168,7 @@ loop_mount() {
     fi
     mkdir -p "$at"
     at_end loop_unmount "$at" "$loop" "$image"
+    loop_let_go "$loop"
     if ! "mkfs.$type" -q "$loop" >"$work/mkfs" 2>&1 || ! mount "$loop" "$at" 2>>"$work/mkfs"; then
         echo "SKIP of a part: $type with sectors of $sector bytes: $(tail -n 1 "$work/mkfs")"
         return 1

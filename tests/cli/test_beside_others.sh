@@ -3,6 +3,7 @@
 # beginning, a dry run as well; --beside-others lets it, and the report says who was there.
 #
 # On a file system of its own: other tests run at the same time, and would meet it, too.
+. "$(dirname "$0")/../own_mounts.sh"
 . "$(dirname "$0")/common.sh"
 
 [ "$(id -u)" -eq 0 ] || skip "not root: no file system of its own can be mounted"

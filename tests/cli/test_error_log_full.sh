@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_error_log_full.sh - a full disk under the XML log does not stop the run: said once, and what
 # is there stays whole.
+. "$(dirname "$0")/../own_mounts.sh"
 . "$(dirname "$0")/common.sh"
 
 [ "$(id -u)" -eq 0 ] || skip "only root can mount a small file system"

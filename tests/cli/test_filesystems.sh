@@ -5,6 +5,7 @@
 #
 # Four combinations that have every value in them; all of them in long_filesystems.sh.
 set -eu
+. "$2/tests/own_mounts.sh"
 . "$2/tests/cli/lib.sh"
 
 user=65534

@@ -2,6 +2,7 @@
 # Places where a run cannot start, or cannot go on: too small, read-only, gone in the middle.  Each
 # ends with its exit code and a sentence that says why, and leaves nothing where there was nothing.
 set -eu
+. "$2/tests/own_mounts.sh"
 . "$2/tests/cli/lib.sh"
 
 why=$(loop_missing ext4)

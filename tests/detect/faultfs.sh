@@ -2,6 +2,7 @@
 # faultfs.sh - sourced by the tests that run pagestorm on the faultfs mount.  Arguments of the
 # script: the binary, the source root.
 set -eu
+. "$2/tests/own_mounts.sh"
 pagestorm=$1
 root=$2
 

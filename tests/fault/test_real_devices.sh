@@ -3,6 +3,7 @@
 # devices): the run ends in order with exit code 3 and a name for it, nothing is called damage, and
 # what is proven until then is said.
 set -eu
+. "$2/tests/own_mounts.sh"
 . "$2/tests/cli/lib.sh"
 . "$2/tests/fault/real.sh"
 
@@ -93,6 +94,7 @@ if [ -z "$(loop_missing ext4)" ]; then
     at_end rmdir "$at"
     loop=$(losetup -f --show "$small/image")
     at_end losetup -d "$loop"
+    loop_let_go "$loop"
     mkfs.ext4 -q -E lazy_itable_init=0,nodiscard "$loop"
     mount -o nodiscard "$loop" "$at"
     at_end umount -l "$at"

@@ -3,6 +3,7 @@
 # run with real threads: the run ends in order, and the name is that of a device that is gone.  A
 # flush that fails once and then succeeds is never taken for proof.
 set -eu
+. "$2/tests/own_mounts.sh"
 . "$2/tests/cli/lib.sh"
 . "$2/tests/fault/real.sh"
 
