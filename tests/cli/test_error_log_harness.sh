@@ -47,17 +47,17 @@ rm -r "$WORK/result"
 
 # A page is damaged in the middle of the load; nobody else writes it again.  Through a mapping: a
 # plain write by another process is told by the kernel, and no longer taken for the storage's.
-"$PAGESTORM" run --dir "$DIR" "${QUICK[@]}" -d 2 --set RandomUser.UserCount=0 \
+"$PAGESTORM" run --dir "$DIR" "${QUICK[@]}" -d 3 --set RandomUser.UserCount=0 \
     --set BulkUpdateUser.UserCount=0 --out "$WORK/result" >"$WORK/out" 2>"$WORK/err" &
 CHILD=$!
-until grep -qs 'Phase begins: stress' "$WORK/result/sqliosim.log.xml"; do
-    kill -0 $CHILD 2>/dev/null || fail "the run ended before its load"
-    sleep 0.01
-done
-python3 - "$DIR/sqliosim.mdx" $((1000 * 8192 + 4000)) <<'PYTHON' || fail "no damage could be done"
-import mmap, sys
-with open(sys.argv[1], "r+b") as file, mmap.mmap(file.fileno(), 0) as data:
-    at = int(sys.argv[2])
+python3 - "$DIR/sqliosim.mdx" $((1000 * 8192 + 4000)) "$WORK/result/sqliosim.log.xml" $CHILD \
+    <<'PYTHON' || fail "no damage could be done"
+import mmap, os, sys, time
+path, at, log, child = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+while not os.path.exists(log) or b"Phase begins: stress" not in open(log, "rb").read():
+    os.kill(child, 0)
+    time.sleep(0.01)
+with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as data:
     data[at:at + 6] = b"damage"
     data.flush(at // mmap.PAGESIZE * mmap.PAGESIZE, mmap.PAGESIZE)
 PYTHON
