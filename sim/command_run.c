@@ -155,23 +155,28 @@ struct session {
     char *command;
 };
 
-/* Create the result folder, or (NULL) only check whether that would work; what is saved there may
- * not be in its way either. */
+/* Create the result folder, or (NULL) only check whether that would work; what is saved or traced
+ * there may not be in its way either. */
 static int place_result(const struct session *s, struct result_dir *create)
 {
     const struct plan *plan = &s->setup.plan;
     char message[RESULT_MESSAGE_MAX];
     struct clock now;
     const char *saved = create ? NULL : s->setup.options.save_path;
-    const char **paths = alloc_zeroed(plan->file_count + 1, sizeof *paths);
-    for (unsigned i = 0; i < plan->file_count; i++)
+    const char *traced = create ? NULL : s->setup.options.trace_path;
+    unsigned count = plan->file_count;
+    const char **paths = alloc_zeroed(count + 2, sizeof *paths);
+    for (unsigned i = 0; i < count; i++)
         paths[i] = plan->files[i].path;
-    paths[plan->file_count] = saved;
+    if (saved)
+        paths[count++] = saved;
+    if (traced)
+        paths[count++] = traced;
     clock_init_real(&now);
     struct result_place place = {
         .wanted = s->setup.options.out_dir,
         .under_test = paths,
-        .under_test_count = plan->file_count + (saved ? 1 : 0),
+        .under_test_count = count,
         .realtime_ns = clock_realtime_ns(&now),
     };
     int error =
@@ -488,7 +493,8 @@ static int run_it(struct session *s)
     }
     if (!exit_code)
         exit_code = open_trace(s);
-    if (!exit_code)
+    bool begun = !exit_code; /* before that there is no run to be destroyed */
+    if (begun)
         exit_code = start_run(s);
     bool started = exit_code == 0;
     if (started) {
@@ -498,7 +504,8 @@ static int run_it(struct session *s)
             io_trace_flush(&s->trace);
         exit_code = exit_code_of(error, report_run(s));
     }
-    run_destroy(&s->run);
+    if (begun)
+        run_destroy(&s->run);
     close_trace(s, started);
     close_error_log(s);
     watch_free(&s->watch);

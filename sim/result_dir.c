@@ -13,6 +13,7 @@
 
 #include "config/alloc.h"
 #include "config/paths.h"
+#include "sim/command_settings.h"
 #include "sim/error_dump.h"
 #include "sim/error_log.h"
 #include "sim/evidence.h"
@@ -103,11 +104,14 @@ static bool is_result_name(const char *name)
     return false;
 }
 
+/* Also of directories that are still to be made: by their parents and their names. */
 static bool same_directory(const char *a, const char *b)
 {
     struct stat left, right;
-    return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
-           left.st_ino == right.st_ino;
+    bool left_is = stat(a, &left) == 0, right_is = stat(b, &right) == 0;
+    if (left_is && right_is)
+        return left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+    return !left_is && !right_is && run_setup_same_file(a, b);
 }
 
 /* Would the run's own files be written over this one?  Only a file directly in the folder can be

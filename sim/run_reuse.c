@@ -173,10 +173,17 @@ int run_reuse_taken(struct run *run)
     int error = reuse_taken(run->config.reuse);
     if (!error)
         return 0;
-    snprintf(run->message, sizeof run->message,
-             "%s cannot be removed (%s), and it must not stay: it knows nothing of what this run "
-             "will write. Nothing was changed.",
-             run->config.reuse->ledger_path, strerror(-error));
+    const char *ledger = run->config.reuse->ledger_path;
+    if (error == -ENOENT)
+        snprintf(run->message, sizeof run->message,
+                 "%s is gone since it was read: another run took its files over meanwhile. Nothing "
+                 "was changed. Name the folder of the last run.",
+                 ledger);
+    else
+        snprintf(run->message, sizeof run->message,
+                 "%s cannot be removed (%s), and it must not stay: it knows nothing of what this "
+                 "run will write. Nothing was changed.",
+                 ledger, strerror(-error));
     run->exit_code = EXIT_CODE_USAGE;
     return error;
 }

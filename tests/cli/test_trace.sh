@@ -67,3 +67,8 @@ END
 refused 'never written over' -- run --dir "$DIR" "${QUICK[@]}" --out "$WORK/r4" --trace "$WORK/t1"
 refused 'file under test' -- run --dir "$DIR" "${QUICK[@]}" --out "$WORK/r4" \
     --trace "$DIR/sqliosim.mdx"
+refused /nowhere/t3 'cannot be created' -- run --dir "$DIR" "${QUICK[@]}" --out "$WORK/r4" \
+    --trace /nowhere/t3
+for name in result.json ledger; do # a name that the result folder needs
+    refused "r4/$name" -- run --dir "$DIR" "${QUICK[@]}" --out "$WORK/r4" --trace "$WORK/r4/$name"
+done
