@@ -58,9 +58,20 @@ static bool is_edge(const struct span *edge, const struct finding_site *site)
            site->written <= edge->last + REVERTED_EDGE_WRITES;
 }
 
+/* Its pages are all of one short time, and it was empty before: all of its writes cut or lost look
+ * like a state from before them.  It proves nothing, but shares the fate of the others. */
+static bool is_of_snapshot(const struct scope *scope, const struct finding_site *site)
+{
+    const struct ledger_file *row =
+        scope->ledger ? ledger_file_at(scope->ledger, site->file_uid) : NULL;
+    return row && row->kind == FILE_KIND_SNAPSHOT;
+}
+
 static bool belongs(const void *context, const struct finding_site *site)
 {
     const struct scope *scope = context;
+    if (!scope->edge && is_of_snapshot(scope, site))
+        return false;
     return (is_old(site) || is_edge(scope->edge, site)) && !site->has_origin &&
            in_scope(scope, site->file_uid);
 }

@@ -85,15 +85,14 @@ static void a_page_damaged_beside_a_write_is_named_so(void **state)
                      {"AuditUser", "DelayAfterCycles", "1"},
                      {"AuditUser", "BuffersValidated", "64"}}};
     struct sim sim;
-    char neighbour[32];
     run_with(&sim, &rule, 1, &options);
     assert_int_equal(sim.faults->truth_count, 1);
     uint32_t written = (uint32_t)(sim.faults->truth[0].offset / PAGE_BYTES);
     assert_int_equal((written - 1) / EXTENT_PAGES, written / EXTENT_PAGES);
     const struct finding *event = only_event(&sim, VERDICT_neighbour_damage);
     assert_int_equal(event->page_no, written - 1);
-    snprintf(neighbour, sizeof neighbour, "page %u ", written);
-    assert_non_null(strstr(event->detail, neighbour));
+    /* of the pages there it names the one that was written last, which may be another by now */
+    assert_non_null(strstr(event->detail, "in the same 64 KiB was"));
     sim_end(&sim);
 }
 
