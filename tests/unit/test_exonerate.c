@@ -88,7 +88,7 @@ static void the_same_bytes_wrong_and_then_right_are_memory(void **state)
     b->event.healed = true;
     b->page[5000] ^= 1;
     b->later[5000] ^= 1;
-    b->images.last_image = b->later;
+    b->images.good_image = b->later;
     exonerate(b->core.run, &b->event, &b->images);
     assert_int_equal(b->event.verdict, VERDICT_memory_changed);
     end(b);
@@ -101,7 +101,7 @@ static void damage_that_a_re_read_healed_stays_transient_damage(void **state)
     b->event.verdict = VERDICT_transient_damage;
     b->event.healed = true;
     b->page[5000] ^= 1;
-    b->images.last_image = b->later;
+    b->images.good_image = b->later;
     exonerate(b->core.run, &b->event, &b->images);
     assert_int_equal(b->event.verdict, VERDICT_transient_damage);
     end(b);
