@@ -63,7 +63,8 @@ static void workers_and_pool_are_spread_and_that_is_told(void **state)
 
 static void run_once(bool nodes, char text[EVENT_TEXT_MAX], struct stats *out)
 {
-    struct sim_options options = {.seed = 7, .event = keep_text, .context = text};
+    struct sim_options options = {
+        .seed = 7, .duration_ns = NS_PER_S, .event = keep_text, .context = text};
     struct sim sim;
     sim_begin(&sim, &options);
     if (nodes)
