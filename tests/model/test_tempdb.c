@@ -188,6 +188,7 @@ static void every_seed_runs_clean_with_everybody(void **state)
     unsigned long seeds = test_scaled(SEEDS);
     for (uint64_t seed = 1; seed <= (seeds < SEEDS_LONG ? seeds : SEEDS_LONG); seed++) {
         struct sim_options options = tempdb_options(seed);
+        options.duration_ns = 400 * NS_PER_MS;
         set(&options, "CONFIG", "TestCycles", seed % 4 ? "1" : "2");
         set(&options, "CONFIG", "WriteThrough", seed % 3 ? "TRUE" : "FALSE");
         set(&options, "CONFIG", "UseScatterGather", seed % 5 ? "TRUE" : "FALSE");
@@ -209,6 +210,7 @@ static void a_seed_repeats_the_run(void **state)
     struct stats *stats[2];
     for (unsigned i = 0; i < 2; i++) {
         struct sim_options options = tempdb_options(7);
+        options.duration_ns = 400 * NS_PER_MS;
         struct sim sim;
         sim_begin(&sim, &options);
         sim_run(&sim);
@@ -251,6 +253,7 @@ static void after_a_kill_its_pages_are_not_judged(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct sim_options options = tempdb_options(seed);
+        options.duration_ns = 400 * NS_PER_MS;
         options.leave_like_killed = true;
         struct sim sim;
         sim_begin(&sim, &options);
