@@ -475,7 +475,8 @@ static const struct opt file_opts[] = {
      .help =
          "Step by which the file grows and shrinks. A data file keeps its size with 0; where it "
          "is Shrinkable, MaxExtends steps are cut to its share of MaxMemoryMB. For a log file "
-         "0 means 64 MB: it grows when no virtual log file is free, as far as MaxSize."},
+         "0 means 64 MB: it grows when no virtual log file is free, as far as MaxSize; so do the "
+         "data files of tempdb, all together, when no extent is free."},
     {.name = "Shrinkable",
      .type = OPT_BOOL,
      .def = "FALSE",

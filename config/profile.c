@@ -583,9 +583,9 @@ void profile_file_grows(struct profile *profile, size_t index, int64_t increment
 }
 
 int profile_add_tempdb_file(struct profile *profile, const char *path, bool log_file, int64_t bytes,
-                            struct opt_where where)
+                            int64_t max_bytes, struct opt_where where)
 {
-    int rc = profile_add_file(profile, path, log_file, bytes, bytes, 1, where);
+    int rc = profile_add_file(profile, path, log_file, bytes, max_bytes, 1, where);
     if (rc != 0) {
         return rc;
     }

@@ -234,9 +234,9 @@ int profile_add_file(struct profile *profile, const char *path, bool log_file,
 /* A file that was added changes its size in steps of increment_bytes. */
 void profile_file_grows(struct profile *profile, size_t index, int64_t increment_bytes,
                         bool shrinkable);
-/* The same for a file of tempdb; it never grows beyond bytes. */
+/* The same for a file of tempdb. */
 int profile_add_tempdb_file(struct profile *profile, const char *path, bool log_file, int64_t bytes,
-                            struct opt_where where) OPT_CHECK;
+                            int64_t max_bytes, struct opt_where where) OPT_CHECK;
 
 size_t profile_error_count(const struct profile *profile); /* those not kept included */
 size_t profile_diag_count(const struct profile *profile);

@@ -97,6 +97,11 @@ static void check_file_section(struct profile *profile, struct file_state *file)
                      "[File%u] Sparse has no effect on a log file: logs are written in full",
                      settings->number);
     }
+    if (settings->shrinkable && settings->tempdb) {
+        profile_diag(profile, DIAG_WARNING, settings->where,
+                     "[File%u] Shrinkable has no effect on a file of tempdb: it only grows",
+                     settings->number);
+    }
     if (settings->sparse && settings->tempdb && !settings->log_file) {
         profile_diag(profile, DIAG_ERROR, settings->where,
                      "[File%u] Sparse: tempdb has no sparse files; leave Sparse or TempDb out",

@@ -153,7 +153,8 @@ static const struct opt tempdb_opts[] = {
      .unit = "MB",
      FIELD(size_bytes),
      .help = "Size of all data files of tempdb together where no [FileN] names them; 0 = a fifth "
-             "of the data, or a quarter more than the users of tempdb need."},
+             "of the data, or a quarter more than the users of tempdb need. Smaller files grow "
+             "to that when they are full."},
     USERS_SHARE_OPT(struct tempdb_settings),
 };
 

@@ -68,7 +68,10 @@ static void print_files(const struct plan *plan, FILE *out)
         char *path = absolute_path(file->path);
         fprintf(out, "  %-8s %s  %s  ", file->is_log ? "log" : "data", path,
                 size_of(file->size_bytes).text);
-        if (file->tempdb)
+        bool grows = file->tempdb && !file->is_log && plan_file_capacity(file) > file->size_bytes;
+        if (grows)
+            fprintf(out, "tempdb, grows to %s\n", size_of(plan_file_capacity(file)).text);
+        else if (file->tempdb)
             fprintf(out, "tempdb\n");
         else
             fprintf(out, "database %u%s\n", file->database + 1, file->sparse ? ", sparse" : "");

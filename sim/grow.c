@@ -9,6 +9,7 @@
 #include "config/paths.h"
 #include "sim/os_errors.h"
 #include "sim/run_errors.h"
+#include "sim/tempdb_space.h"
 
 static enum step right(struct growth *g);
 static enum step next_file(struct growth *g);
@@ -64,6 +65,13 @@ bool growth_possible(const struct database *database)
     return false;
 }
 
+/* Others have grown the files meanwhile, or given back. */
+static bool has_free(const struct growth *g)
+{
+    const struct database *database = g->r.database;
+    return database->tempdb ? !tempdb_space_is_full(g->r.run->tempdb) : extents_free(database) > 0;
+}
+
 void growth_begin(struct growth *g, struct database *database, unsigned increments,
                   bool only_when_full)
 {
@@ -83,7 +91,7 @@ static enum step right(struct growth *g)
 {
     if (size_right_begin(g->r.database, false, g->r.task) == SIZE_RIGHT_WAIT)
         return STEP_WAIT;
-    if (g->only_when_full && extents_free(g->r.database) > 0)
+    if (g->only_when_full && has_free(g))
         g->next_file = g->r.database->file_count;
     return go(g, next_file);
 }
@@ -143,15 +151,21 @@ static bool reserve_is_touched(struct growth *g)
     return !error && available < wanted + plan_reserve_bytes(run->settings, total);
 }
 
+/* Pages of tempdb are not allocated beforehand, its space is. */
+static bool is_sparse(const struct data_file *file)
+{
+    return file->sparse && !file->database->tempdb;
+}
+
 static enum step space(struct growth *g)
 {
     struct resize *r = &g->r;
-    bool stamped = r->run->settings->stamp_files && !r->file->sparse;
+    bool sparse = is_sparse(r->file), stamped = r->run->settings->stamp_files && !sparse;
     uint64_t bytes = (uint64_t)g->new_pages * PAGE_BYTES;
     if (reserve_is_touched(g))
         return refused(g, 0, "the rest of the file system must stay free (Reserve)");
     resize_row(r)->size_pages_issued = g->new_pages;
-    int error = file_grow(&r->file->file, bytes, stamped || r->file->sparse);
+    int error = file_grow(&r->file->file, bytes, stamped || sparse);
     if (error == -EOPNOTSUPP || error == -ENOSYS) {
         stamped = true;
         error = file_grow(&r->file->file, bytes, true);
@@ -300,6 +314,8 @@ static enum step raise_limit(struct growth *g)
     struct resize *r = &g->r;
     extents_set_end(r->file, g->new_pages / EXTENT_PAGES);
     resize_set_limit(r, g->new_pages);
+    if (r->database->tempdb)
+        tempdb_space_grown(r->run->tempdb, r->file, g->new_pages);
     relaxed_add(&r->task->worker->stats.counters.file_growths, 1);
     g->grown++;
     r->file->growth_refused = false;

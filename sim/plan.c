@@ -31,12 +31,12 @@
 #include "sim/worker.h"
 #include "verify/ledger.h"
 
-#define LOG_INCREMENT_BYTES (64ull << 20) /* SQL Server's default for log files */
-#define GRAIN_BYTES         ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
-#define POOL_BYTES_MIN      (64 * (uint64_t)UNITS_MIB)
-#define POOL_MEMORY_SHARE   4   /* 25 % of memory */
-#define POOL_FRAMES_SPARE   256 /* two full gather writes: frames that are being written */
-#define PATH_BYTES_MAX      (LEDGER_PATH_BYTES - 1)
+#define INCREMENT_BYTES   (64ull << 20) /* SQL Server's default for log files, and for tempdb */
+#define GRAIN_BYTES       ((uint64_t)EXTENT_PAGES * PAGE_BYTES)
+#define POOL_BYTES_MIN    (64 * (uint64_t)UNITS_MIB)
+#define POOL_MEMORY_SHARE 4   /* 25 % of memory */
+#define POOL_FRAMES_SPARE 256 /* two full gather writes: frames that are being written */
+#define PATH_BYTES_MAX    (LEDGER_PATH_BYTES - 1)
 
 /* What every step below needs. */
 struct planner {
@@ -102,11 +102,14 @@ static int check_file(struct planner *p, const struct file_settings *file)
     return 0;
 }
 
-/* A log file that may grow grows by SQL Server's 64 MB unless it says otherwise. */
+/* Logs, and tempdb's data files, that may grow grow by SQL Server's 64 MB unless they say
+ * otherwise.
+ */
 static uint64_t increment_of(const struct file_settings *file)
 {
     uint64_t bytes = (uint64_t)file->increment_bytes / GRAIN_BYTES * GRAIN_BYTES;
-    return file->log_file && bytes == 0 ? (uint64_t)LOG_INCREMENT_BYTES : bytes;
+    bool grows = file->log_file || file->tempdb;
+    return grows && bytes == 0 ? (uint64_t)INCREMENT_BYTES : bytes;
 }
 
 static int add_file(struct planner *p, const struct file_settings *file)
@@ -123,7 +126,7 @@ static int add_file(struct planner *p, const struct file_settings *file)
         .size_bytes = bytes,
         .max_bytes = max < bytes ? bytes : max,
         .increment_bytes = increment_of(file),
-        .shrinkable = file->shrinkable && !file->log_file,
+        .shrinkable = file->shrinkable && !file->log_file && !file->tempdb,
         .sparse = file->sparse && !file->log_file,
         .tempdb = file->tempdb,
     };
@@ -427,7 +430,8 @@ static int check_new_extents(struct planner *p)
 {
     for (unsigned i = 0; i < p->plan->file_count; i++) {
         const struct plan_file *file = &p->plan->files[i];
-        if (!file->is_log && !file->sparse && plan_file_capacity(file) > file->size_bytes)
+        bool fills = !file->is_log && !file->sparse && !file->tempdb;
+        if (fills && plan_file_capacity(file) > file->size_bytes)
             return 0;
     }
     for (size_t i = 0; i < patterns_count; i++) {
@@ -540,7 +544,9 @@ static int check_space(struct planner *p)
         error = volume_of(p, volumes, &count, file->path, &volume);
         if (error)
             break;
-        volume->wanted_bytes += file->size_bytes;
+        /* what its users need may need its growth */
+        bool grows = file->tempdb && !file->is_log;
+        volume->wanted_bytes += grows ? plan_file_capacity(file) : file->size_bytes;
         volume->reusable_bytes += reusable_of(p, file->path);
     }
     if (!error)

@@ -110,29 +110,35 @@ static int64_t default_bytes(const struct profile *profile, uint64_t need_bytes,
 }
 
 static int file_add(struct profile *profile, const char *directory, unsigned number, bool is_log,
-                    int64_t bytes)
+                    int64_t bytes, int64_t max_bytes)
 {
     static const struct opt_where where = {.source = "tempdb"};
     size_t length = strlen(directory);
     const char *slash = length > 0 && directory[length - 1] == '/' ? "" : "/";
     char *path = number ? alloc_printf("%s%stempdb%u.mdx", directory, slash, number + 1)
                         : alloc_printf("%s%stempdb.%s", directory, slash, is_log ? "ldx" : "mdx");
-    int error = profile_add_tempdb_file(profile, path, is_log, bytes, where);
+    int error = profile_add_tempdb_file(profile, path, is_log, bytes, max_bytes, where);
     free(path);
     return error;
 }
 
-static int files_add(struct profile *profile, const struct plan_tempdb_dirs *dirs, unsigned files,
-                     int64_t bytes)
+static int64_t share_of_file(int64_t bytes, unsigned files)
 {
     int64_t each = bytes / files / GRAIN_BYTES * GRAIN_BYTES;
+    return each < PLAN_DATA_BYTES_MIN ? PLAN_DATA_BYTES_MIN : each;
+}
+
+/* bytes: of all data files at the start; max_bytes: of all that they may reach. */
+static int files_add(struct profile *profile, const struct plan_tempdb_dirs *dirs, unsigned files,
+                     int64_t bytes, int64_t max_bytes)
+{
+    int64_t each = share_of_file(bytes, files), most = share_of_file(max_bytes, files);
     int64_t log = bytes / LOG_SHARE / GRAIN_BYTES * GRAIN_BYTES;
     int error = 0;
-    each = each < PLAN_DATA_BYTES_MIN ? PLAN_DATA_BYTES_MIN : each;
     log = log < LOG_BYTES_MIN ? LOG_BYTES_MIN : log > LOG_BYTES_MAX ? LOG_BYTES_MAX : log;
     for (unsigned i = 0; i < files && !error; i++)
-        error = file_add(profile, dirs->dirs[i % dirs->count], i, false, each);
-    return error ? error : file_add(profile, dirs->dirs[0], 0, true, log);
+        error = file_add(profile, dirs->dirs[i % dirs->count], i, false, each, most);
+    return error ? error : file_add(profile, dirs->dirs[0], 0, true, log, log);
 }
 
 int plan_add_tempdb(struct profile *profile, const struct plan_tempdb_dirs *dirs,
@@ -149,9 +155,11 @@ int plan_add_tempdb(struct profile *profile, const struct plan_tempdb_dirs *dirs
         return 0; /* no file at all: said elsewhere */
     unsigned files = machine->cpus < TEMPDB_FILES_MAX ? machine->cpus : TEMPDB_FILES_MAX;
     files = files ? files : 1;
-    int64_t bytes =
-        want.size_bytes ? (int64_t)want.size_bytes : default_bytes(profile, want.need_bytes, files);
-    int error = files_add(profile, dirs->count ? dirs : &own, files, bytes);
+    /* Who names a size gets that, and growth as far as the users need. */
+    int64_t most = default_bytes(profile, want.need_bytes, files);
+    int64_t bytes = want.size_bytes ? (int64_t)want.size_bytes : most;
+    most = most < bytes ? bytes : most;
+    int error = files_add(profile, dirs->count ? dirs : &own, files, bytes, most);
     if (error)
         snprintf(message, PLAN_MESSAGE_MAX, "the files of tempdb cannot be planned: %s",
                  strerror(-error));
@@ -173,7 +181,8 @@ static uint64_t usable_bytes(const struct plan *plan)
     for (unsigned i = 0; i < plan->file_count; i++) {
         const struct plan_file *file = &plan->files[i];
         if (file->tempdb && !file->is_log)
-            sum += file->size_bytes - file->size_bytes / SYSTEM_SHARE - FILE_SYSTEM_BYTES;
+            sum += plan_file_capacity(file) - plan_file_capacity(file) / SYSTEM_SHARE -
+                   FILE_SYSTEM_BYTES;
     }
     return sum;
 }
@@ -224,7 +233,7 @@ int plan_check_tempdb(const struct plan *plan, const struct profile *profile,
     else
         snprintf(message, PLAN_MESSAGE_MAX,
                  "tempdb has room for %s, and its users may need %s at a time: make its files "
-                 "larger ([FileN] InitialSize, TempDbUser.Size), or lower Sorts, SortSize, Hashes "
+                 "larger ([FileN] InitialSize, MaxSize), or lower Sorts, SortSize, Hashes "
                  "or HashSize",
                  there, wanted);
     return -EINVAL;

@@ -38,8 +38,10 @@ static enum task_result build(struct actor *actor)
     struct tempdb_work *work = actor->tempdb;
     actor->execute = build;
     spill_work(work->spill);
-    if (tempdb_work_is_cut(actor) || !write_partitions(actor))
+    if (tempdb_work_is_cut(actor))
         return tempdb_work_drain(actor);
+    if (!write_partitions(actor))
+        return tempdb_work_full(actor, build, tempdb_work_drain);
     if (work->hash.to_write || !spill_is_idle(work->spill))
         return TASK_PARK;
     return actor_go(actor, probe);

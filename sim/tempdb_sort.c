@@ -83,8 +83,10 @@ static enum task_result make_runs(struct actor *actor)
     struct tempdb_work *work = actor->tempdb;
     actor->execute = make_runs;
     spill_work(work->spill);
-    if (tempdb_work_is_cut(actor) || !write_run(actor))
+    if (tempdb_work_is_cut(actor))
         return tempdb_work_drain(actor);
+    if (!write_run(actor))
+        return tempdb_work_full(actor, make_runs, tempdb_work_drain);
     if (work->sort.to_write || !spill_is_idle(work->spill))
         return TASK_PARK;
     return actor_go(actor, merge_begin);
@@ -169,8 +171,10 @@ static enum task_result merge(struct actor *actor)
     spill_work(work->spill);
     sort->credit += sort->is_final ? 0 : work->spill->read_pages;
     work->spill->read_pages = 0;
-    if (tempdb_work_is_cut(actor) || !write_merged(actor))
+    if (tempdb_work_is_cut(actor))
         return tempdb_work_drain(actor);
+    if (!write_merged(actor))
+        return tempdb_work_full(actor, merge, tempdb_work_drain);
     read_inputs(actor);
     if (!inputs_are_empty(actor) || sort->credit || !spill_is_idle(work->spill))
         return TASK_PARK;

@@ -7,7 +7,7 @@
 
 struct space_file {
     struct data_file *file;
-    uint8_t *taken; /* a byte an extent */
+    uint8_t *taken; /* a byte an extent, for those of a growth, too */
     uint32_t extents, free, hand;
 };
 
@@ -29,18 +29,23 @@ static bool has_system_page(const struct data_file *file, uint32_t extent)
     return false;
 }
 
+/* Extents up to `end` come in; returns how many of them are for use. */
+static uint32_t extents_add(struct space_file *f, uint32_t end)
+{
+    uint32_t added = 0;
+    for (; f->extents < end; f->extents++) {
+        f->taken[f->extents] = has_system_page(f->file, f->extents);
+        added += !f->taken[f->extents];
+    }
+    f->free += added;
+    return added;
+}
+
 static int file_init(struct space_file *f, struct data_file *file)
 {
     f->file = file;
-    f->extents = file->file.size_pages / EXTENT_PAGES;
-    f->taken = calloc(f->extents ? f->extents : 1, sizeof *f->taken);
-    if (!f->taken)
-        return -ENOMEM;
-    for (uint32_t extent = 0; extent < f->extents; extent++) {
-        f->taken[extent] = has_system_page(file, extent);
-        f->free += !f->taken[extent];
-    }
-    return 0;
+    f->taken = calloc(file->capacity_pages / EXTENT_PAGES + 1, sizeof *f->taken);
+    return f->taken ? 0 : -ENOMEM;
 }
 
 int tempdb_space_create(struct tempdb_space **out, struct database *database)
@@ -54,14 +59,17 @@ int tempdb_space_create(struct tempdb_space **out, struct database *database)
     space->files = calloc(database->file_count, sizeof *space->files);
     if (!space->files)
         return -ENOMEM;
+    size_t extents_max = 0;
     for (unsigned i = 0; i < database->file_count; i++) {
+        struct data_file *file = &database->files[i];
         space->file_count = i + 1;
-        int error = file_init(&space->files[i], &database->files[i]);
+        int error = file_init(&space->files[i], file);
         if (error)
             return error;
-        space->total += space->files[i].free;
+        space->total += extents_add(&space->files[i], file->file.size_pages / EXTENT_PAGES);
+        extents_max += file->capacity_pages / EXTENT_PAGES;
     }
-    space->left = calloc(space->total + 1, sizeof *space->left);
+    space->left = calloc(extents_max + 1, sizeof *space->left);
     return space->left ? 0 : -ENOMEM;
 }
 
@@ -180,6 +188,21 @@ bool tempdb_space_left(struct tempdb_space *space, uint32_t pages_max, struct te
     }
     pthread_mutex_unlock(&space->lock);
     return found;
+}
+
+/* ---- growth ---- */
+
+void tempdb_space_grown(struct tempdb_space *space, const struct data_file *file, uint32_t pages)
+{
+    assert(pages <= file->capacity_pages);
+    pthread_mutex_lock(&space->lock);
+    space->total += extents_add(file_of(space, file), pages / EXTENT_PAGES);
+    pthread_mutex_unlock(&space->lock);
+}
+
+bool tempdb_space_is_full(struct tempdb_space *space)
+{
+    return tempdb_space_count(space).free == 0;
 }
 
 struct tempdb_space_count tempdb_space_count(struct tempdb_space *space)

@@ -12,6 +12,8 @@
  * Extents whose owner ended at the end of a phase are left: they stay allocated, the audit of every
  * page reads them, and the next user of tempdb frees them first.
  *
+ * The files may grow (grow.h): there is room for their capacity from the start.
+ *
  * Ownership: the run.  Threads: any.
  */
 #ifndef SIM_TEMPDB_SPACE_H
@@ -42,6 +44,10 @@ void tempdb_space_leave(struct tempdb_space *space, const struct tempdb_stretch 
 /* One that was left, now the caller's, or up to pages_max pages (whole extents) of it; false: there
  * is none. */
 bool tempdb_space_left(struct tempdb_space *space, uint32_t pages_max, struct tempdb_stretch *out);
+
+/* The file has so many pages from now on, more than before: they may be used. */
+void tempdb_space_grown(struct tempdb_space *space, const struct data_file *file, uint32_t pages);
+bool tempdb_space_is_full(struct tempdb_space *space);
 
 struct tempdb_space_count {
     uint64_t total, free, left; /* extents; the total without those of system pages */

@@ -75,6 +75,12 @@ static uint64_t key_of(const struct tempdb_stretch *at, uint32_t index)
 
 /* ---- appending ---- */
 
+static enum task_result no_room(struct actor *actor)
+{
+    relaxed_add(&actor->task.worker->stats.counters.tempdb_full, 1);
+    return actor_go(actor, drop);
+}
+
 static enum task_result store_next(struct actor *actor)
 {
     struct tempdb_store *store = &actor->tempdb->store;
@@ -83,10 +89,8 @@ static enum task_result store_next(struct actor *actor)
     bool iam = op->iam && store->appended == 0;
     if (store->appended >= op->pages + op->iam)
         return actor_go(actor, read_begin);
-    if (!tempdb_space_take(actor->run->tempdb, iam ? 1 : EXTENT_PAGES, &at)) {
-        relaxed_add(&actor->task.worker->stats.counters.tempdb_full, 1);
-        return actor_go(actor, drop);
-    }
+    if (!tempdb_space_take(actor->run->tempdb, iam ? 1 : EXTENT_PAGES, &at))
+        return tempdb_work_full(actor, store_next, no_room);
     stretch_add(store, &at);
     tempdb_change_start(&store->change, &at, true);
     store->change.first_is_iam = iam;

@@ -30,6 +30,17 @@ static int store_create(struct tempdb_work *work, const struct op_store *op)
     return store->ring ? 0 : -ENOMEM;
 }
 
+static int growth_create(struct actor *actor)
+{
+    struct tempdb_work *work = actor->tempdb;
+    struct database *database = tempdb_space_database(actor->run->tempdb);
+    if (!growth_possible(database))
+        return 0;
+    work->zeros = growth_zeros();
+    work->growth.zeros = work->zeros;
+    return work->zeros ? 0 : -ENOMEM;
+}
+
 int tempdb_work_create(struct actor *actor)
 {
     struct op largest = {.kind = OP_END};
@@ -39,11 +50,12 @@ int tempdb_work_create(struct actor *actor)
     if (!work)
         return -ENOMEM;
     rng_split(&work->rng, actor->run->config.plan->seed, RNG_PURPOSE, actor->number);
-    if (largest.kind == OP_STORE)
-        return store_create(work, &largest.store);
-    if (largest.kind != OP_SORT && largest.kind != OP_HASH)
+    if (largest.kind != OP_STORE && largest.kind != OP_SORT && largest.kind != OP_HASH)
         return 0;
     assert(actor->run->tempdb); /* the plan has seen to it */
+    int error = growth_create(actor);
+    if (error || largest.kind == OP_STORE)
+        return error ? error : store_create(work, &largest.store);
     work->list_count = lists_of(&largest);
     work->lists = calloc(work->list_count, sizeof *work->lists);
     work->spill = spill_create(actor, largest.spill.outstanding, largest.spill.chunk_pages,
@@ -58,6 +70,7 @@ void tempdb_work_free(struct tempdb_work *work)
     spill_free(work->spill);
     free(work->lists);
     free(work->store.ring);
+    free(work->zeros);
     free(work);
 }
 
@@ -131,6 +144,53 @@ bool tempdb_work_is_cut(const struct actor *actor)
     const struct run *run = actor->run;
     return actor->tempdb->spill->failed || run_stopping(run) || atomic_load(&actor->leaving) ||
            clock_now_ns(run->clock) >= run->phase_deadline_ns;
+}
+
+/* ---- growth ---- */
+
+static enum task_result grow(struct actor *actor)
+{
+    struct tempdb_work *work = actor->tempdb;
+    actor->execute = grow;
+    switch (growth_step(&work->growth)) {
+    case STEP_WAIT:
+        return TASK_PARK;
+    case STEP_FAILED:
+        return actor_go(actor, work->cramped);
+    case STEP_DONE:
+        break;
+    }
+    bool full = tempdb_space_is_full(actor->run->tempdb);
+    if (work->spill)
+        work->spill->full = full;
+    return actor_go(actor, full ? work->cramped : work->roomy);
+}
+
+/* A growth wakes the task for its own steps alone: nothing else may be under way. */
+static enum task_result settle(struct actor *actor)
+{
+    struct tempdb_work *work = actor->tempdb;
+    struct database *database = tempdb_space_database(actor->run->tempdb);
+    actor->execute = settle;
+    if (work->spill)
+        spill_work(work->spill);
+    if (work->spill && !spill_is_idle(work->spill))
+        return TASK_PARK;
+    bool failed = (work->spill && work->spill->failed) || wal_failed(&database->wal);
+    if (failed || run_stopping(actor->run))
+        return actor_go(actor, work->cramped);
+    resize_init(&work->growth.r, actor->run, &actor->task, actor->name);
+    growth_begin(&work->growth, database, 1, true);
+    return actor_go(actor, grow);
+}
+
+enum task_result tempdb_work_full(struct actor *actor, executor_step roomy, executor_step cramped)
+{
+    struct tempdb_work *work = actor->tempdb;
+    work->roomy = roomy;
+    work->cramped = cramped;
+    bool grows = work->zeros && growth_possible(tempdb_space_database(actor->run->tempdb));
+    return actor_go(actor, grows ? settle : cramped);
 }
 
 /* ---- end ---- */

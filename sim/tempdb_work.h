@@ -5,7 +5,9 @@
  *   CLEAR -> (the executor's own steps) -> DRAIN -> done
  *
  * An operation that the end of a phase cuts short leaves its chunks (tempdb_space.h); so does one
- * that failed.  One for which tempdb has no room is given up and rests for a moment.
+ * that failed.  One that finds tempdb full lets what is under way end and grows tempdb's files
+ * (grow.h), as SQL Server's sessions do, or waits until another has; where nothing came of it, it
+ * is given up and rests for a moment.
  *
  * Ownership and threads: an actor's.
  */
@@ -14,6 +16,7 @@
 
 #include "patterns/rng.h"
 #include "sim/actor.h"
+#include "sim/grow.h"
 #include "sim/tempdb_spill.h"
 
 /* tempdb_sort.c */
@@ -54,7 +57,11 @@ struct tempdb_work {
     struct rng rng;        /* which run delivers next, which partition a row belongs to */
     executor_step cleared; /* goes on after CLEAR */
     uint64_t rest_until_ns;
-    uint32_t discarded; /* CLEAR: pages of the stretch that is taken up */
+    uint32_t discarded;    /* CLEAR: pages of the stretch that is taken up */
+    struct growth growth;  /* of tempdb's files */
+    uint8_t *zeros;        /* the growth's; NULL: the files have one size for ever */
+    executor_step roomy;   /* goes on when tempdb is no longer full */
+    executor_step cramped; /* goes on when it is as large as it can be */
     struct tempdb_store store;
     union {
         struct tempdb_sort sort;
@@ -77,6 +84,9 @@ void tempdb_work_finish(struct actor *actor);
 void tempdb_store_leave(struct actor *actor);
 /* The phase or the run ends, or the spill failed: no more is begun. */
 bool tempdb_work_is_cut(const struct actor *actor);
+/* tempdb is full.  Grow it and go on with `roomy`; else with `cramped`.  Of a spill nothing but
+ * what is under way goes on meanwhile. */
+enum task_result tempdb_work_full(struct actor *actor, executor_step roomy, executor_step cramped);
 /* Let what is under way end; then the operation is done. */
 enum task_result tempdb_work_drain(struct actor *actor);
 

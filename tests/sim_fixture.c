@@ -98,7 +98,8 @@ static void tempdb_file_add(struct sim *sim, unsigned index, bool is_log)
     snprintf(name, sizeof name, is_log ? "tempdb.ldx" : "tempdb%u.mdx", index + 1);
     sim_path(sim, name, path);
     struct opt_where where = {"test", 0};
-    int error = profile_add_tempdb_file(sim->profile, path, is_log, (int64_t)size, where);
+    int error =
+        profile_add_tempdb_file(sim->profile, path, is_log, (int64_t)size, (int64_t)size, where);
     assert(!error);
     sim->plan.files[sim->plan.file_count++] = (struct plan_file){.path = strdup(path),
                                                                  .is_log = is_log,
@@ -106,6 +107,10 @@ static void tempdb_file_add(struct sim *sim, unsigned index, bool is_log)
                                                                  .database = sim->options.databases,
                                                                  .size_bytes = size,
                                                                  .max_bytes = size};
+    if (!is_log && sim->options.tempdb_max_bytes) {
+        sim->plan.files[sim->plan.file_count - 1].max_bytes = sim->options.tempdb_max_bytes;
+        sim->plan.files[sim->plan.file_count - 1].increment_bytes = sim->options.tempdb_increment;
+    }
 }
 
 static void tempdb_add(struct sim *sim)

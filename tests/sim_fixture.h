@@ -24,13 +24,15 @@ struct sim_options {
     uint64_t data_bytes, log_bytes, pool_bytes; /* 0 = 16, 8, 4 MiB */
     unsigned tempdb_files;                      /* data files of tempdb; 0 = no tempdb */
     uint64_t tempdb_bytes, tempdb_log_bytes;    /* of each, and of its log */
-    unsigned workers;                           /* 0 = 2 */
-    unsigned databases;                         /* 0 = 1 */
-    unsigned logs;                              /* log files of each database; 0 = 1 */
-    uint64_t log_max_bytes, log_increment;      /* of each log file; 0 = it does not grow */
-    bool real_clock;                            /* threads and an engine for real devices instead */
-    const struct io_engine_ops *engine;         /* that one; NULL = sync */
-    bool with_faults;                           /* the fault layer over the engine */
+    uint64_t tempdb_max_bytes;                  /* of each data file; 0 = it does not grow */
+    uint64_t tempdb_increment;
+    unsigned workers;                      /* 0 = 2 */
+    unsigned databases;                    /* 0 = 1 */
+    unsigned logs;                         /* log files of each database; 0 = 1 */
+    uint64_t log_max_bytes, log_increment; /* of each log file; 0 = it does not grow */
+    bool real_clock;                       /* threads and an engine for real devices instead */
+    const struct io_engine_ops *engine;    /* that one; NULL = sync */
+    bool with_faults;                      /* the fault layer over the engine */
     bool leave_like_killed;
     const char *on_finding, *on_stall; /* the user's commands, or NULL */
     bool on_every;
