@@ -494,7 +494,8 @@ static const struct opt file_opts[] = {
      FIELD(sparse),
      .help =
          "Leave unwritten space unallocated, as a database snapshot does: only system pages are "
-         "written beforehand, the rest must read as zeros."},
+         "written beforehand. An extent is allocated when a user changes the first of its pages; "
+         "the rest must read as zeros."},
     {.name = "Database",
      .type = OPT_INT,
      .def = "1",

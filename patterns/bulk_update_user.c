@@ -144,7 +144,6 @@ static void bulk_update_init(void *state, const void *settings, uint64_t seed, u
     user->index = actor_index;
     user->file = actor_index;
     sequential_init(&user->at, seed, RNG_PURPOSE, actor_index);
-    user->at.skip_sparse = true;
 }
 
 /* One record an extent, one more where the first page is not the first of its extent, some for

@@ -123,7 +123,7 @@ static void index_rebuild_init(void *state, const void *settings, uint64_t seed,
 
 static uint32_t pages_of(const struct pattern_file *file)
 {
-    return file->sparse ? 0 : file->size_pages / EXTENT * EXTENT;
+    return file->size_pages / EXTENT * EXTENT;
 }
 
 /* A file by its share of all pages; false if none has any. */

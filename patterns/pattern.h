@@ -104,7 +104,7 @@ struct pattern_file {
     uint32_t initial_pages, max_pages, increment_pages; /* what a change of size goes by; increment
                                                            0: it has one size */
     bool shrinkable;
-    bool sparse; /* has no pages but system pages: to be read, not to be changed */
+    bool sparse; /* pages come when they are changed; it gives no new extents */
 };
 
 /* What a pattern may know of the world at this moment. */

@@ -316,7 +316,7 @@ static void random_user_init(void *state, const void *settings, uint64_t seed, u
         user->skew.count = 0; /* random_user_check() has refused it */
 }
 
-/* A file with pages that may be changed, the drawn one first; false if there is none. */
+/* A file with pages, the drawn one first; false if there is none. */
 static bool choose_file(struct random_user *user, const struct pattern_view *view, unsigned *file)
 {
     if (view->file_count == 0)
@@ -325,7 +325,7 @@ static bool choose_file(struct random_user *user, const struct pattern_view *vie
 
     for (unsigned i = 0; i < view->file_count; i++) {
         *file = (drawn + i) % view->file_count;
-        if (view->files[*file].size_pages > 0 && !view->files[*file].sparse)
+        if (view->files[*file].size_pages > 0)
             return true;
     }
     return false;

@@ -170,8 +170,7 @@ static uint32_t cycle_pages(struct read_ahead_user *user, const struct pattern_v
 
     if (s->scan_share == 0)
         return sequential_draw_pages(&user->at, s->pages_min, s->pages_max);
-    const uint64_t pages =
-        sequential_all_pages(&user->at, view) * (uint64_t)s->scan_share / SHARE_WHOLE;
+    const uint64_t pages = sequential_all_pages(view) * (uint64_t)s->scan_share / SHARE_WHOLE;
 
     sequential_leave(&user->at);
     return pages > UINT32_MAX ? UINT32_MAX : pages > 0 ? (uint32_t)pages : 1;

@@ -22,32 +22,26 @@ uint32_t sequential_draw_pages(struct sequential *seq, int64_t pages_min, int64_
     return pages > 1 ? (uint32_t)pages : 1;
 }
 
-/* Pages of a file that this walk may go over. */
-static uint32_t pages_of(const struct sequential *seq, const struct pattern_file *file)
-{
-    return seq->skip_sparse && file->sparse ? 0 : file->size_pages;
-}
-
-uint64_t sequential_all_pages(const struct sequential *seq, const struct pattern_view *view)
+uint64_t sequential_all_pages(const struct pattern_view *view)
 {
     uint64_t total_pages = 0;
 
     for (unsigned i = 0; i < view->file_count; i++)
-        total_pages += pages_of(seq, &view->files[i]);
+        total_pages += view->files[i].size_pages;
     return total_pages;
 }
 
 static void place(struct sequential *seq, const struct pattern_view *view, uint32_t grain)
 {
-    const uint64_t total_pages = sequential_all_pages(seq, view);
+    const uint64_t total_pages = sequential_all_pages(view);
 
     if (total_pages == 0)
         return;
     uint64_t at = rng_below(&seq->rng, total_pages);
 
     seq->file = 0;
-    while (at >= pages_of(seq, &view->files[seq->file]))
-        at -= pages_of(seq, &view->files[seq->file++]);
+    while (at >= view->files[seq->file].size_pages)
+        at -= view->files[seq->file++].size_pages;
     seq->page = (uint32_t)(at / grain * grain);
     seq->placed = true;
 }
@@ -57,7 +51,7 @@ static void place(struct sequential *seq, const struct pattern_view *view, uint3
 static bool step_into_file(struct sequential *seq, const struct pattern_view *view)
 {
     for (unsigned i = 0; i <= view->file_count; i++) {
-        if (seq->file < view->file_count && seq->page < pages_of(seq, &view->files[seq->file]))
+        if (seq->file < view->file_count && seq->page < view->files[seq->file].size_pages)
             return true;
         seq->file = seq->file + 1 < view->file_count ? seq->file + 1 : 0;
         seq->page = 0;

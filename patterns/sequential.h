@@ -22,7 +22,6 @@
 struct sequential {
     struct rng rng;
     bool placed;
-    bool skip_sparse; /* set after init by who changes pages */
     unsigned file;
     uint32_t page;
     uint32_t cycle_left; /* pages of this cycle not yet taken; 0: between cycles */
@@ -40,7 +39,7 @@ bool sequential_pause_due(struct sequential *seq, int64_t delay_after_cycles);
 /* Pages of a new cycle: min to max, at least one. */
 uint32_t sequential_draw_pages(struct sequential *seq, int64_t pages_min, int64_t pages_max);
 /* All pages that it goes over. */
-uint64_t sequential_all_pages(const struct sequential *seq, const struct pattern_view *view);
+uint64_t sequential_all_pages(const struct pattern_view *view);
 /* Between cycles: the next one begins at another random place. */
 static inline void sequential_leave(struct sequential *seq)
 {

@@ -141,6 +141,8 @@ static void op_use_file(struct actor *actor)
 static enum task_result op_begin(struct actor *actor)
 {
     op_use_file(actor);
+    if (sparse_extents_wanted(actor))
+        return sparse_extents_begin(actor);
     switch (actor->op.kind) {
     case OP_UPDATE:
         return transaction_begin(actor);
@@ -424,6 +426,19 @@ static int scan_init(struct actor *actor, const struct profile *profile, const v
     return page_scan_init(&actor->scan, &actor->reader, &how);
 }
 
+/* Also of who changes pages of a sparse file, whose extents come by loads. */
+static int bulk_init(struct actor *actor, const void *settings)
+{
+    const struct pattern *pattern = actor->pattern;
+    int64_t pages = pattern->loads ? pattern->pages_at_once(settings) : 0;
+    if (pattern->log_need && sparse_extents_needed(actor->run) && pages < ALLOCATION_CHUNK_PAGES)
+        pages = ALLOCATION_CHUNK_PAGES;
+    if (pages == 0)
+        return 0;
+    actor->bulk = bulk_update_create(actor, (uint32_t)pages);
+    return actor->bulk ? 0 : -ENOMEM;
+}
+
 int actor_init(struct actor *actor, struct run *run, const struct profile *profile,
                const struct pattern *pattern, struct worker *worker, unsigned number,
                unsigned kind_index, struct database *database)
@@ -456,10 +471,8 @@ int actor_init(struct actor *actor, struct run *run, const struct profile *profi
     int error = page_reader_init(&actor->reader, run, &actor->task, actor->name);
     if (!error)
         error = scan_init(actor, profile, settings);
-    if (!error && pattern->loads) {
-        actor->bulk = bulk_update_create(actor, (uint32_t)pattern->pages_at_once(settings));
-        error = actor->bulk ? 0 : -ENOMEM;
-    }
+    if (!error)
+        error = bulk_init(actor, settings);
     if (!error && pattern->reads) {
         actor->dbcc = dbcc_check_create(actor, pattern->reads(settings));
         error = actor->dbcc ? 0 : -ENOMEM;

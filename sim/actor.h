@@ -20,6 +20,7 @@
 #include "sim/rollback.h"
 #include "sim/run.h"
 #include "sim/share_gate.h"
+#include "sim/sparse_extents.h"
 #include "sim/writeback.h"
 
 #define AUDIT_PAGES_MAX    64 /* one vectored read: 512 KiB, DBCC's read-ahead */
@@ -89,7 +90,8 @@ struct actor {
     struct transaction transaction;
     struct rollback *rollback; /* of patterns that undo */
     struct page_audit audit;
-    struct bulk_update *bulk;        /* of patterns that load */
+    struct bulk_update *bulk; /* of patterns that load, or change sparse files */
+    struct sparse_extents sparse;
     struct dbcc_check *dbcc;         /* of patterns that read past the pool */
     struct size_change *size_change; /* of patterns that resize, or load new extents */
     struct checkpoint *checkpoint;

@@ -491,6 +491,8 @@ static enum task_result wait_commit(struct actor *actor)
     struct wal *wal = wal_of(actor);
     if (!wal_wait_durable(wal, b->commit_position, &actor->waiter, &actor->task))
         return wal_failed(wal) ? abandon(actor) : TASK_PARK;
+    if (b->load.inside)
+        return transaction_end(actor);
     uint64_t waited = clock_now_ns(actor->run->clock) - b->commit_ns;
     struct stats *stats = &actor->task.worker->stats;
     stats_add(stats, run_phase_now(actor->run), STREAM_commit, 0, waited,

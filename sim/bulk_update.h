@@ -30,6 +30,7 @@ struct bulk_load {
     bool full_log; /* a record with the whole row for each page, instead of one an extent */
     bool moves;    /* to one extent, from the extent `from` of the same file, which is freed */
     uint32_t from;
+    bool inside; /* what a user's transaction needs, not a transaction of a user */
     enum task_result (*after)(struct actor *actor); /* what the executor does then */
 };
 

@@ -29,7 +29,7 @@ struct file_users {
     _Atomic(struct task *) drainer; /* woken when an epoch is empty; NULL: nobody waits */
 };
 
-/* Extents of a data file beyond its initial size, which come and go: database_extents.h. */
+/* Extents of a data file that come and go: database_extents.h. */
 struct extent_map {
     pthread_mutex_t lock;
     uint32_t first;          /* extent number of states[0]: those below are used for ever */

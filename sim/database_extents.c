@@ -27,8 +27,9 @@ int extent_map_init(struct data_file *file)
 {
     struct extent_map *map = &file->extents;
     uint32_t capacity = file->capacity_pages / EXTENT_PAGES;
+    bool comes_later = file->sparse && !file->database->tempdb; /* all that holds data */
     pthread_mutex_init(&map->lock, NULL);
-    map->first = (file->initial_pages + EXTENT_PAGES - 1) / EXTENT_PAGES;
+    map->first = comes_later ? 0 : (file->initial_pages + EXTENT_PAGES - 1) / EXTENT_PAGES;
     map->end = map->hint = map->first;
     if (capacity <= map->first)
         return 0;
@@ -38,6 +39,8 @@ int extent_map_init(struct data_file *file)
     for (uint32_t extent = map->first; extent < capacity; extent++)
         if (has_system_page(file, extent))
             atomic_store(&map->states[extent - map->first], EXTENT_SYSTEM);
+    if (comes_later)
+        extents_set_end(file, file->initial_pages / EXTENT_PAGES);
     return 0;
 }
 
@@ -117,6 +120,18 @@ struct extent_run extents_take(struct data_file *file, uint32_t from, uint32_t w
     while (run.count < wanted && run.first + run.count < map->end &&
            get(map, run.first + run.count) == EXTENT_FREE)
         set(map, run.first + run.count++, EXTENT_BUSY);
+    pthread_mutex_unlock(&map->lock);
+    return run;
+}
+
+struct extent_run extents_take_at(struct data_file *file, uint32_t first, uint32_t wanted)
+{
+    struct extent_map *map = &file->extents;
+    struct extent_run run = {.file = file, .first = first};
+    pthread_mutex_lock(&map->lock);
+    while (run.count < wanted && first + run.count < map->end &&
+           get(map, first + run.count) == EXTENT_FREE)
+        set(map, first + run.count++, EXTENT_BUSY);
     pthread_mutex_unlock(&map->lock);
     return run;
 }

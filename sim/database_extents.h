@@ -2,10 +2,11 @@
  * database_extents.h - which extents of the data files are free, for what comes and goes.
  *
  * The initial update fills a file to its initial size, and those extents stay used.  Beyond it a
- * growth adds free extents; loads take runs of them (BUSY), use them when their pages are on the
- * device (USED), and a shrink or a new load frees them.  The maps on disk follow: a logged change
- * of PFS, GAM, DIFF, ML and IAM (allocation.h) is made while the extent is BUSY or CLOSING, so that
- * an extent is FREE here only when the newest maps say so.
+ * growth adds free extents, and a sparse file begins with free ones alone (sparse_extents.h); loads
+ * take runs of them (BUSY), use them when their pages are on the device (USED), and a shrink or a
+ * new load frees them.  The maps on disk follow: a logged change of PFS, GAM, DIFF, ML and IAM
+ * (allocation.h) is made while the extent is BUSY or CLOSING, so that an extent is FREE here only
+ * when the newest maps say so.
  *
  * Proportional fill: files of a database are taken from in turn, weighted by their free space, SQL
  * Server's rule (reference, section 8): twice the free space gives twice the extents.
@@ -34,7 +35,7 @@ struct extent_run {
 int extent_map_init(struct data_file *file) __attribute__((warn_unused_result));
 void extent_map_free(struct data_file *file);
 
-/* May users touch its pages?  True of the initial ones. */
+/* May users touch its pages?  True of the initial ones, but of a sparse file. */
 bool extent_is_used(const struct data_file *file, uint32_t extent);
 enum extent_state extent_state_of(const struct data_file *file, uint32_t extent);
 void extents_set(const struct extent_run *run, enum extent_state state);
@@ -44,6 +45,9 @@ void extents_set_end(struct data_file *file, uint32_t end);
 /* The lowest free run, not below `from`, of at most wanted extents becomes BUSY; count 0: there is
  * none. */
 struct extent_run extents_take(struct data_file *file, uint32_t from, uint32_t wanted);
+/* Of those from `first` on (not below the map's first) as many as are free one after another, at
+ * most wanted, become BUSY; count 0: that one is not. */
+struct extent_run extents_take_at(struct data_file *file, uint32_t first, uint32_t wanted);
 /* The file whose turn it is to give so many extents; NULL: none has any.  Begin a use of it before
  * taking from it. */
 struct data_file *extents_file_in_turn(struct database *database, uint32_t wanted);

@@ -94,8 +94,8 @@ static enum task_result free_next(struct actor *actor)
     struct database *database = database_of(actor);
     while (s->next_file < database->file_count) {
         struct data_file *file = &database->files[s->next_file++];
-        if (extents_close(file, 0) == 0)
-            continue;
+        if (file->sparse || extents_close(file, 0) == 0)
+            continue; /* what a sparse file has was no load */
         s->growth.r.file = file;
         s->epoch = file_use_turn(file, &actor->task);
         return actor_go(actor, free_drain);

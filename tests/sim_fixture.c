@@ -82,6 +82,8 @@ static void file_add(struct sim *sim, unsigned database, unsigned log)
     *planned = (struct plan_file){.path = strdup(path),
                                   .is_log = is_log,
                                   .database = database,
+                                  .sparse = sim->options.sparse && !is_log &&
+                                            database + 1 == sim->options.databases,
                                   .size_bytes = size,
                                   .max_bytes = size};
     if (is_log && sim->options.log_max_bytes) {

@@ -28,6 +28,7 @@ struct sim_options {
     uint64_t tempdb_increment;
     unsigned workers;                      /* 0 = 2 */
     unsigned databases;                    /* 0 = 1 */
+    bool sparse;                           /* the last database's data file */
     unsigned logs;                         /* log files of each database; 0 = 1 */
     uint64_t log_max_bytes, log_increment; /* of each log file; 0 = it does not grow */
     bool real_clock;                       /* threads and an engine for real devices instead */

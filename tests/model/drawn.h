@@ -173,11 +173,13 @@ static inline bool drawn_equal(const char *what, uint64_t is, uint64_t wanted)
     return drawn_demand(is == wanted, what, is, wanted);
 }
 
-/* Every page but the reserved ones was written, and read back right since its last write. */
+/* Every page but the reserved ones, of a sparse file those that users changed, was written, and
+ * read back right since its last write. */
 static inline bool drawn_file_covered(const struct run *run, const struct data_file *file)
 {
     struct ledger_count c = ledger_count(run->ledger, file->file.mark.file_uid);
-    bool ok = drawn_equal("pages written", c.written, file->file.size_pages - DRAWN_RESERVED);
+    bool ok = file->sparse ||
+              drawn_equal("pages written", c.written, file->file.size_pages - DRAWN_RESERVED);
     ok &= drawn_equal("pages seen", c.seen, c.written);
     ok &= drawn_equal("pages indeterminate", c.indeterminate, 0);
     ok &= drawn_equal("pages in flight", c.in_flight, 0);

@@ -213,6 +213,16 @@ static void a_run_restores_with_log_backups(void **state)
     run_restores(&options);
 }
 
+/* Its extents are allocated while the backups are taken. */
+static void a_run_restores_a_sparse_file(void **state)
+{
+    struct sim_options options = options_of(34);
+    (void)state;
+    options.sparse = true;
+    set_last(&options, "Restore", "TRUE");
+    run_restores(&options);
+}
+
 static void a_run_restores_a_full_backup_alone(void **state)
 {
     struct sim_options options = options_of(32);
@@ -389,8 +399,11 @@ static void only_allocated_extents_are_read(void **state)
     set_last(&options, "LogInterval", "0");
     set_last(&options, "Restore", "TRUE");
     set_last(&options, "Keep", "1");
+    /* nobody allocates more */
+    options.settings[3] = (struct sim_setting){"RandomUser", "UserCount", "0"};
+    options.settings[7] = (struct sim_setting){"BulkUpdateUser", "UserCount", "0"};
+    options.sparse = true;
     sim_begin(&sim, &options);
-    sim.plan.files[0].sparse = true;
     traced_execute(&sim);
     for (unsigned i = 0; i < trace.count; i++)
         if (trace.list[i].stream == STREAM_backup_read && trace.list[i].phase == PHASE_stress)
@@ -405,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_restored_with_the_tail_of_the_log_is_the_data_file),
         cmocka_unit_test(a_run_restores_with_log_backups),
+        cmocka_unit_test(a_run_restores_a_sparse_file),
         cmocka_unit_test(a_run_restores_a_full_backup_alone),
         cmocka_unit_test(a_run_restores_each_of_two_databases),
         cmocka_unit_test(a_run_restores_from_small_transfers_without_write_through),

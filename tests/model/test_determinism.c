@@ -159,6 +159,15 @@ static void two_databases_repeat_their_run(void **state)
     assert_int_equal(compare_runs(&options, 42), 0);
 }
 
+/* The order in which its extents are allocated, too. */
+static void a_sparse_file_repeats(void **state)
+{
+    (void)state;
+    struct sim_options options = options_of(3, 1, "TRUE");
+    options.sparse = true;
+    assert_int_equal(compare_runs(&options, 42), 0);
+}
+
 /* Data, log and ledger: all of them. */
 static void another_seed_gives_another_run(void **state)
 {
@@ -174,6 +183,7 @@ int main(void)
         cmocka_unit_test(three_workers_repeat_their_run),
         cmocka_unit_test(a_run_with_flushes_repeats),
         cmocka_unit_test(two_databases_repeat_their_run),
+        cmocka_unit_test(a_sparse_file_repeats),
         cmocka_unit_test(another_seed_gives_another_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -611,13 +611,13 @@ static void files_without_pages_are_left_out(void **state)
     assert_int_equal(files_used(files, 3), 2);
 }
 
-/* A sparse file has nothing to change. */
-static void random_users_leave_sparse_files_out(void **state)
+/* Its pages come when they are changed. */
+static void random_users_use_sparse_files_like_others(void **state)
 {
-    static const struct pattern_file files[] = {
-        {.size_pages = 50, .sparse = true}, {.size_pages = 50}, {.size_pages = 50, .sparse = true}};
+    static const struct pattern_file files[] = {{.size_pages = 50, .sparse = true},
+                                                {.size_pages = 50}};
     (void)state;
-    assert_int_equal(files_used(files, 3), 2); /* bit 1 */
+    assert_int_equal(files_used(files, 2), 3); /* bits 0 and 1 */
 }
 
 struct sums {
@@ -944,19 +944,28 @@ static void bulk_log_records_cover_every_extent_and_the_plan_covers_them(void **
     actor_free(&actor);
 }
 
-/* 1,000 pages of 2,000 are in the sparse file: without the rule half of the loads would be. */
-static void bulk_users_leave_sparse_files_out(void **state)
+/* Two files of 1,000 pages: 200 loads of 10 to 640 pages go through both. */
+static unsigned bulk_files_used(const char *new_extents)
 {
     static const struct pattern_file files[] = {{.size_pages = 1000, .sparse = true},
                                                 {.size_pages = 1000}};
     const struct pattern_view view = view_of(files, 2);
     struct actor actor = actor_settings("BulkUpdateUser");
+    unsigned used = 0;
 
-    (void)state;
+    set(&actor, "NewExtents", new_extents);
     actor_start(&actor, 63, 0);
     for (int n = 0; n < 200; n++)
-        assert_int_equal(next_of_kind(&actor, &view, OP_BULK).file, 1);
+        used |= 1u << next_of_kind(&actor, &view, OP_BULK).file;
     actor_free(&actor);
+    return used;
+}
+
+static void new_extents_are_none_of_sparse_files(void **state)
+{
+    (void)state;
+    assert_int_equal(bulk_files_used("FALSE"), 3); /* bits 0 and 1 */
+    assert_int_equal(bulk_files_used("TRUE"), 2);
 }
 
 static void audit_with_zero_delay_cycles_never_pauses(void **state)
@@ -1378,7 +1387,7 @@ int main(void)
         cmocka_unit_test(chain_pages_are_consecutive),
         cmocka_unit_test(regions_are_drawn_from_all_files),
         cmocka_unit_test(files_without_pages_are_left_out),
-        cmocka_unit_test(random_users_leave_sparse_files_out),
+        cmocka_unit_test(random_users_use_sparse_files_like_others),
         cmocka_unit_test(the_ratio_is_the_share_of_pages_updated),
         cmocka_unit_test(rollbacks_come_as_often_as_set),
         cmocka_unit_test(a_rolled_back_transaction_reads_and_changes_nothing),
@@ -1395,7 +1404,7 @@ int main(void)
         cmocka_unit_test(bulk_defaults_are_the_documented_ones),
         cmocka_unit_test(bulk_loads_begin_at_an_extent_and_go_on),
         cmocka_unit_test(bulk_log_records_cover_every_extent_and_the_plan_covers_them),
-        cmocka_unit_test(bulk_users_leave_sparse_files_out),
+        cmocka_unit_test(new_extents_are_none_of_sparse_files),
         cmocka_unit_test(audit_pauses_after_the_cycles_that_are_set),
         cmocka_unit_test(audit_with_zero_delay_cycles_never_pauses),
         cmocka_unit_test(audit_reads_all_files_in_turn_and_wraps),
