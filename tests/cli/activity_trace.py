@@ -288,7 +288,7 @@ def run(pagestorm, binary, name):
         command, size = command_of(pagestorm, mount, settings)
         path = os.path.join(mount.work, "trace")
         mount.tell(f"trace on {path}")
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
         mount.tell("trace off")
         check(done.returncode == 0, "exit", done.returncode, done.stdout[-1500:], done.stderr)
         with open(os.path.join(mount.work, "out", "result.json"), encoding="utf-8") as file:

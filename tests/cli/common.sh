@@ -42,7 +42,7 @@ picture() {
 
 # run ARGUMENTS...: the exit code in $RC, output in $WORK/out and $WORK/err
 run() {
-    timeout 120 "$PAGESTORM" "$@" >"$WORK/out" 2>"$WORK/err" </dev/null
+    timeout 600 "$PAGESTORM" "$@" >"$WORK/out" 2>"$WORK/err" </dev/null
     RC=$?
 }
 

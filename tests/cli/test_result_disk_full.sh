@@ -6,7 +6,7 @@
 unshare -rm true 2>/dev/null || skip "no user namespace for a small file system"
 mkdir "$WORK/small"
 export PAGESTORM DIR WORK
-timeout 100 unshare -rm bash -c '
+timeout 600 unshare -rm bash -c '
     mount -t tmpfs -o size=2m none "$WORK/small" || exit 77
     "$PAGESTORM" run --dir "$DIR" --size 16M -d 8 --set CONFIG.Reserve=1 \
         --out "$WORK/small/result" \

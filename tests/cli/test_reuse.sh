@@ -78,7 +78,7 @@ grep -qE "^(LOST|REPLAYED) WRITE .*page $page " "$WORK/out" ||
 exits 0 run "${here[@]}" --out "$WORK/r8"
 ended_by() { # SIGNAL OUT REUSE
     : >"$WORK/out" # else the last run's lines are read until this one has opened it
-    timeout 60 "$PAGESTORM" run "${here[@]}" -d 60 --out "$2" --reuse "$3" \
+    timeout 600 "$PAGESTORM" run "${here[@]}" -d 60 --out "$2" --reuse "$3" \
         >"$WORK/out" 2>"$WORK/err" </dev/null &
     CHILD=$!
     for _ in $(seq 300); do

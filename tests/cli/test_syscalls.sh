@@ -20,7 +20,7 @@ traced() {
     local what=$1
     shift
     rm -rf "$WORK/out.dir"
-    timeout 120 strace -f -qq -e "trace=$what" -o "$WORK/trace" "$PAGESTORM" run --dir "$DIR" \
+    timeout 600 strace -f -qq -e "trace=$what" -o "$WORK/trace" "$PAGESTORM" run --dir "$DIR" \
         --size 16M --set CONFIG.Reserve=1 --set CONFIG.CPUCount=1 --set AuditUser.UserCount=0 \
         --quiet --out "$WORK/out.dir" "$@" >"$WORK/out" 2>"$WORK/err" </dev/null
     RC=$?

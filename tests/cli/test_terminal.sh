@@ -20,7 +20,7 @@ on_terminal() {
     done
     shift
     rm -rf "$WORK/result"
-    timeout 100 python3 "$PTY" "$columns" 24 "$WORK/out" "${options[@]}" -- "$PAGESTORM" run \
+    timeout 600 python3 "$PTY" "$columns" 24 "$WORK/out" "${options[@]}" -- "$PAGESTORM" run \
         --dir "$DIR" --size 16M --set CONFIG.Reserve=1 --out "$WORK/result" "$@" >"$WORK/err"
     RC=$?
     [ "$RC" -eq "$wanted" ] || fail "exit code $RC instead of $wanted at $columns columns: $*"

@@ -172,7 +172,7 @@ def run(pagestorm, engine, mount, case, out="out"):
     command += ["--dir", mount.dir, "--engine", engine, "--quiet", "--out", out,
                 "--set", "CONFIG.StopOnError=FALSE", "--set", "CONFIG.Reserve=1"]
     done = subprocess.run(command + case.options, capture_output=True, text=True, check=False,
-                          timeout=250)
+                          timeout=900)
     try:
         with open(os.path.join(out, "result.json"), encoding="utf-8") as file:
             return json.load(file), done.returncode

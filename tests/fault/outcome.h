@@ -28,7 +28,7 @@
 #include "sim/verify_check.h"
 #include "tests/sim_fixture.h"
 
-#define OUTCOME_SECONDS_MAX 120 /* of one run: ends what hangs, judges nothing */
+#define OUTCOME_SECONDS_MAX 600 /* of one run: ends what hangs, judges nothing */
 
 struct outcome {
     int result, exit_code;

@@ -29,7 +29,7 @@ class Streams:
                  duration, "--memory", "24M", "--seed", "1", "--out", "o"]
         for setting in SMALL + list(settings):
             words += ["--set", setting]
-        run = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=250)
+        run = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=900)
         if run.returncode not in (0, 4):
             sys.exit("%s: exit %d\n%s%s" % (preset, run.returncode, run.stdout, run.stderr))
         with open(os.path.join(folder, "o", "result.json"), encoding="utf-8") as file:

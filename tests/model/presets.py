@@ -70,7 +70,7 @@ def try_one(pagestorm, preset, seed, folder):
     os.makedirs(os.path.join(folder, "d"))
     words = command_of(pagestorm, preset, seed)
     try:
-        run = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+        run = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=900)
     except subprocess.TimeoutExpired:
         return words, "goes on for ever: a deadlock, or nothing that makes time pass"
     path = os.path.join(folder, "o", "result.json")

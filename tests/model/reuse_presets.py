@@ -28,7 +28,7 @@ def sessions_of(pagestorm, preset, seed):
 
 
 def call(words, folder):
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=900)
 
 
 def pairs(folder):
