@@ -5,9 +5,8 @@ Each case is one short run on a mount with rules.  What the run reports is compa
 mount's truth log:
 
 - A fault counts when its sectors were read before they were written again, and not while they were
-  being written, when the program rightly drops what it read: QUIET_NS behind the last write of
-  the same sectors (the trace has all), LADDER_NS before the next one, for a read may be judged
-  only when the re-reads of another page are over (2 s).  The others may be found all the same.
+  being written, when the program rightly drops what it read: QUIET_NS from the last write of the
+  same sectors (the trace has all) and to the next one.  The others may be found all the same.
 - Behind a damaged log block the chain is broken: the rest of that virtual log file need not be
   told apart.  What a virtual log file holds of its earlier use is dead: it is read with the rest,
   and owed to nobody.
@@ -26,7 +25,6 @@ from faultfs import Mount, skip_unless_possible  # noqa: E402
 
 PAGE = 8192
 QUIET_NS = 50_000_000
-LADDER_NS = 3_000_000_000
 VLF = 4 << 20  # of a log of 16 MiB
 LOG_BYTES = 16 << 20
 END = "end"
@@ -59,19 +57,16 @@ STICKY = {("r", "eio"): {"unreadable"}, ("r", "bitflip"): {"bit_flip", "header_d
 LOG = {
     "bitflip": {"log_torn"},
     "zero": {"zeroed", "log_torn", "log_lost"},
-    "garbage": {"log_torn"},
+    "garbage": {"log_torn", "garbage"},
     "torn": {"log_torn", "log_lost", "log_old_use"},
     "lost": {"log_lost", "log_old_use"},
 }
 
 
 class Case:
-    """ladders: has it faults that are read again for seconds?"""
-
-    def __init__(self, name, options, rules, config=None, earlier=False, ladders=True):
+    def __init__(self, name, options, rules, config=None, earlier=False):
         self.name, self.options, self.rules = name, options, rules
         self.config, self.earlier = config, earlier
-        self.after_ns = LADDER_NS if ladders else QUIET_NS
 
 
 def pages(glob, *rules, first=16):
@@ -152,9 +147,9 @@ CASES = [
     Case("data", LOAD, DATA),
     Case("files", ["-d", "2"], FILES, config=TWO_FILES),
     Case("earlier", ["--size", "16M", "-d", "2"], EARLIER, earlier=True),
-    Case("reads", LOAD, READS, ladders=False),
+    Case("reads", LOAD, READS),
     Case("sticky", LOAD, STICKY_READS),
-    Case("log", LOAD + ["--set", "CONFIG.LogReadBack=100%"], LOGS, ladders=False),
+    Case("log", LOAD + ["--set", "CONFIG.LogReadBack=100%"], LOGS),
     Case("tempdb", TEMPDB_LOAD, TEMPDB),
     Case("backup", BACKUP_LOAD, BACKUP),
     Case("snapshot", SNAPSHOT_LOAD, SNAPSHOT),
@@ -231,7 +226,7 @@ class Trace:
                   vlf(one[2]) == vlf(place["offset"]) and one[0] > event["time"] + QUIET_NS)
         return min(begins, default=float("inf")) if place["file"].endswith(".ldx") else float("inf")
 
-    def quiet_read(self, event, place, after_ns):
+    def quiet_read(self, event, place):
         """Was what the fault left read while nobody wrote it?"""
         if place["state"] != "seen":
             return False
@@ -241,7 +236,7 @@ class Trace:
         reads = {(begin, end) for begin, end, _, _ in self.of(self.reads, place)
                  if (event["time"] < begin and end < gone and not once(event, place)) or
                  (any(begin == seen for seen, _ in times) and end < gone)}
-        return any(not any(begin - QUIET_NS < w_end and w_begin < end + after_ns
+        return any(not any(begin - QUIET_NS < w_end and w_begin < end + QUIET_NS
                            for w_begin, w_end, _, _ in writes)
                    for begin, end in reads)
 
@@ -294,7 +289,8 @@ def hidden(truth, findings, place):
 def shown(finding):
     other = finding.get("other_end")
     return (f"{finding['class']} {os.path.basename(finding['file'])} {finding['offset']}"
-            f"+{finding['size_bytes']} sectors {finding['sectors']} {finding['detail']!r}"
+            f"+{finding['size_bytes']} sectors {finding['sectors']} "
+            f"retries {finding['retries']} {finding['detail']!r}"
             f"{' other ' + str(other['page']) if other else ''}")
 
 
@@ -311,7 +307,7 @@ def compare(case, truth, trace, findings):
             explained |= {f["number"] for f in here}
             counts["noticed"] += bool(here) and not noticed
             noticed = noticed or bool(here)
-            if not trace.quiet_read(event, place, case.after_ns) or (
+            if not trace.quiet_read(event, place) or (
                     not here and hidden(truth, findings, place)):
                 continue
             counts["counted"] += 1
