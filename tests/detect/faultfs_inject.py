@@ -5,8 +5,10 @@ Each case is one short run on a mount with rules.  What the run reports is compa
 mount's truth log:
 
 - A fault counts when its sectors were read before they were written again, and not while they were
-  being written, when the program rightly drops what it read: QUIET_NS from the last write of the
-  same sectors (the trace has all) and to the next one.  The others may be found all the same.
+  being written, when the program rightly drops what it read.  A request is under way from its
+  submission to its completion as the program has them (--trace), which may be long after the mount
+  has answered; for those that are not in that trace QUIET_NS is added.  The others may be found all
+  the same.
 - Behind a damaged log block the chain is broken: the rest of that virtual log file need not be
   told apart.  What a virtual log file holds of its earlier use is dead: it is read with the rest,
   and owed to nobody.
@@ -25,6 +27,7 @@ from faultfs import Mount, skip_unless_possible  # noqa: E402
 
 PAGE = 8192
 QUIET_NS = 50_000_000
+SUBMIT_NS = 1_000_000  # from the ledger to the submission, from the completion to the ledger
 VLF = 4 << 20  # of a log of 16 MiB
 LOG_BYTES = 16 << 20
 END = "end"
@@ -158,8 +161,8 @@ CASES = [
 
 def run(pagestorm, engine, mount, case, out="out"):
     """result.json of one run, and its exit code."""
+    command = [pagestorm, "run", "--trace", f"{mount.work}/{out}.requests"]
     out = os.path.join(mount.work, out)
-    command = [pagestorm, "run"]
     if case.config:
         command.append(os.path.join(mount.work, "config.ini"))
         with open(command[-1], "w", encoding="utf-8") as file:
@@ -189,14 +192,39 @@ def run_with_faults(pagestorm, binary, engine, case):
         mount.tell(f"trace on {mount.work}/trace")
         result, status = run(pagestorm, engine, mount, case)
         mount.tell("trace off")
-        return result, status, mount.truth(), Trace(f"{mount.work}/trace")
+        trace = Trace(f"{mount.work}/trace", f"{mount.work}/out.requests")
+        return result, status, mount.truth(), trace
+
+
+def nanoseconds(text):
+    seconds, fraction = text.split(".")
+    return int(seconds) * 1_000_000_000 + int(fraction)
+
+
+def requests_of(path):
+    """The program's own requests by operation, file and page: submitted, completed."""
+    names, requests = {}, {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("# file "):
+                _, _, number, name = line.rstrip("\n").split(" ", 3)
+                names[number] = os.path.basename(name)
+            if line.startswith("#"):
+                continue
+            done, sent, _, _, _, _, op, number, offset, size, *_ = line.split("\t")
+            for page in range(int(offset) // PAGE, (int(offset) + int(size) - 1) // PAGE + 1):
+                requests.setdefault((op, names[number], page), []).append(
+                    (nanoseconds(sent), nanoseconds(done)))
+    return requests
 
 
 class Trace:
-    """All reads and writes of the run, as the mount answered them, by page."""
+    """All reads and writes of the run by page: as the mount answered them (begin, end, offset,
+    size), and from when to when each was under way for the program."""
 
-    def __init__(self, path):
+    def __init__(self, path, requests):
         self.reads, self.writes = {}, {}
+        self.requests = requests_of(requests)
         with open(path, encoding="utf-8") as file:
             for line in file:
                 begin, end, op, name, offset, size, *_ = line.split()
@@ -206,7 +234,14 @@ class Trace:
                 first, last = int(offset) // PAGE, (int(offset) + int(size) - 1) // PAGE
                 for page in range(first, last + 1):
                     kept.setdefault((name, page), []).append(
-                        (int(begin), int(end), int(offset), int(size)))
+                        (int(begin), int(end), int(offset), int(size),
+                         *self.under_way(op, name, page, int(begin), int(end))))
+
+    def under_way(self, op, name, page, begin, end):
+        for sent, done in self.requests.get((op[0].upper(), name, page), []):
+            if sent <= begin and end <= done:
+                return sent - SUBMIT_NS, done + SUBMIT_NS
+        return begin - QUIET_NS, end + QUIET_NS
 
     def of(self, kept, place):
         """Those that meet the place."""
@@ -233,12 +268,11 @@ class Trace:
         writes = self.of(self.writes, place)
         gone = min(place["rewritten"] or float("inf"), self.dead_since(event, place))
         times = {tuple(pair) for pair in place["times"]}
-        reads = {(begin, end) for begin, end, _, _ in self.of(self.reads, place)
+        reads = {(sent, done) for begin, end, _, _, sent, done in self.of(self.reads, place)
                  if (event["time"] < begin and end < gone and not once(event, place)) or
                  (any(begin == seen for seen, _ in times) and end < gone)}
-        return any(not any(begin - QUIET_NS < w_end and w_begin < end + QUIET_NS
-                           for w_begin, w_end, _, _ in writes)
-                   for begin, end in reads)
+        return any(not any(sent < w_done and w_sent < done for *_, w_sent, w_done in writes)
+                   for sent, done in reads)
 
 
 def once(event, place):
