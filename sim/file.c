@@ -78,6 +78,12 @@ static int lock_and_check(struct file *file, bool writable, const struct file_al
     return r;
 }
 
+static int open_by_name(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+    return fd >= 0 ? fd : -errno;
+}
+
 /* fd is plain and unlocked: it serves to recognise the file before direct I/O is tried on it. */
 static int adopt(struct file *file, int fd, bool writable, bool direct, int more_flags,
                  char *message)
@@ -92,6 +98,8 @@ static int adopt(struct file *file, int fd, bool writable, bool direct, int more
     file->direct = direct && alignment.direct_works;
     int flags = (writable ? O_RDWR : O_RDONLY) | (file->direct ? O_DIRECT : 0) | more_flags;
     r = file_reopen(fd, flags);
+    if (r == -ENOENT) /* no /proc (a chroot): by name; lock_and_check reads the mark again */
+        r = open_by_name(file->path, flags);
     if (r < 0)
         return fail_other(file->path, r, "opening it", message);
     file->target.fd = r;
