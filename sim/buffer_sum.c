@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "verify/check.h"
 #include "verify/checksum.h"
 
 static bool is_system(const struct gather *gather, uint32_t page_no)
@@ -46,7 +47,7 @@ void buffer_check_built(struct gather *gather, unsigned index)
     bool named = stamp->generation == image->generation &&
                  stamp->page_no == gather->first_page + index &&
                  stamp->file_uid == gather->file->file.mark.file_uid;
-    if (named && page_is_as_built(image->bytes))
+    if (!CHECKED(buffer_built) || (named && page_is_as_built(image->bytes)))
         return;
     build(gather, index, right);
     if (is_same(image->bytes, right))
@@ -89,7 +90,7 @@ void buffer_check_sum(struct gather *gather, unsigned index)
     uint32_t page_no = gather->first_page + index;
     uint8_t right[PAGE_BYTES], other[PAGE_BYTES];
     struct syspage_images images = {.acked = other, .issued = right};
-    if (!database->on_memory_changed || is_as_submitted(gather, index))
+    if (!CHECKED(buffer_sum) || !database->on_memory_changed || is_as_submitted(gather, index))
         return;
     bool known = !gather->file->snapshot_of;
     if (known && is_system(gather, page_no)) {

@@ -9,6 +9,7 @@
 
 #include "sim/evidence_image.h"
 #include "sim/foreign.h"
+#include "verify/check.h"
 
 static bool blames_storage(const struct finding *event)
 {
@@ -86,7 +87,7 @@ void exonerate(void *context, struct finding *event, const struct finding_images
     if (!blames_storage(event))
         return;
     bool integrity = verdict_info(event->verdict)->severity == SEVERITY_INTEGRITY;
-    if (integrity && foreign_wrote(run, event->file_uid, who, sizeof who))
+    if (CHECKED(foreign_write) && integrity && foreign_wrote(run, event->file_uid, who, sizeof who))
         rename_to(event, VERDICT_foreign_write,
                   "found wrong after %s wrote to the file: not proven to be the storage's", who);
     else if (is_gone(run, event)) {
@@ -95,11 +96,11 @@ void exonerate(void *context, struct finding *event, const struct finding_images
                   "gone, or its file system shut itself down. What was verified until then stands; "
                   "look at the kernel's log");
         run_stop(run, RUN_STOP_ERROR);
-    } else if (images && is_one_image(event, images))
+    } else if (CHECKED(one_image) && images && is_one_image(event, images))
         rename_to(event, VERDICT_memory_changed, "%s",
                   "the same bytes were judged wrong and then right: the memory or a CPU of this "
                   "machine erred, not the storage. Test the memory of this machine");
-    else if (images && is_what_was_owed(run, event, images))
+    else if (CHECKED(rejudge) && images && is_what_was_owed(run, event, images))
         rename_to(event, VERDICT_memory_changed, "%s",
                   "judged again by a second routine, the bytes that were read are right: the "
                   "memory or a CPU of this machine erred, not the storage. Test the memory of this "

@@ -1,6 +1,8 @@
 /* neighbour.c - see neighbour.h. */
 #include "sim/neighbour.h"
 
+#include "verify/check.h"
+
 #define BLOCK_PAGES (NEIGHBOUR_BLOCK_BYTES / PAGE_BYTES)
 
 /* What a write next door can leave. A sector of an older image counts: the page was whole since. */
@@ -16,8 +18,8 @@ bool neighbour_written(const struct ledger *ledger, uint16_t uid, uint32_t page_
     struct page_order own = ledger_order(ledger, uid, page_no);
     uint32_t first = page_no / BLOCK_PAGES * BLOCK_PAGES;
     uint64_t newest = own.verified;
-    if (!is_damage(verdict) || own.verified == 0 || own.verified < own.written ||
-        !ledger_view(ledger, uid, page_no).seen)
+    if (!CHECKED(neighbour) || !is_damage(verdict) || own.verified == 0 ||
+        own.verified < own.written || !ledger_view(ledger, uid, page_no).seen)
         return false;
     for (uint32_t page = first; page < first + BLOCK_PAGES && page < size_pages; page++) {
         if (page == page_no)

@@ -8,6 +8,7 @@
 
 #include "sim/neighbour.h"
 #include "sim/os_errors.h"
+#include "verify/check.h"
 
 /* The file ends before what was acknowledged? */
 static bool file_is_short(const struct data_file *file, uint64_t *now_bytes)
@@ -99,7 +100,7 @@ static enum verdict verdict_of(const struct page_reader *reader, bool healed)
     if (why->verdict == VERDICT_NONE) /* explain() finds nothing wrong in the very same bytes */
         return VERDICT_memory_changed;
     enum verdict verdict = explain_after_rereads(why, healed);
-    if (!reader->file->snapshot_of || verdict != VERDICT_zeroed)
+    if (!CHECKED(snapshot_hole) || !reader->file->snapshot_of || verdict != VERDICT_zeroed)
         return verdict;
     if (page_is_zero(reader->first_image, PAGE_BYTES))
         return VERDICT_lost_write;

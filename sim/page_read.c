@@ -10,6 +10,7 @@
 
 #include "sim/os_errors.h"
 #include "sim/page_fault.h"
+#include "verify/check.h"
 
 #define READER_PAGES         6
 #define PATIENT_FINDINGS_MAX 16 /* from then on re-reads follow without pauses */
@@ -88,13 +89,13 @@ enum page_judgement page_judge(struct page_reader *reader, struct data_file *fil
     struct ledger *ledger = reader->run->ledger;
     uint16_t uid = file->file.mark.file_uid;
     struct expectation expect = page_expectation(reader, file, page_no, before);
-    if (!ledger_same_quiet(before, ledger_view(ledger, uid, page_no))) {
+    if (CHECKED(overlap) && !ledger_same_quiet(before, ledger_view(ledger, uid, page_no))) {
         relaxed_add(&counters->overlapped_reads, 1);
         return PAGE_NOT_JUDGED;
     }
     if (before.state == LEDGER_QUARANTINED)
         return PAGE_JUDGED_RIGHT; /* its finding stands: not judged again, not counted */
-    if (!explain_is_right(image, &expect))
+    if (CHECKED(page_judged) && !explain_is_right(image, &expect))
         return PAGE_JUDGED_WRONG;
     relaxed_add(&counters->pages_verified, 1);
     if (!before.seen)

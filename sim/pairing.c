@@ -16,6 +16,7 @@
 #include "sim/snapshot.h"
 #include "sim/survey.h"
 #include "sim/wrapped.h"
+#include "verify/check.h"
 
 #define CHUNK_PAGES     128 /* 1 MiB: SQL Server's largest read-ahead */
 #define BUFFER_ALIGN    4096
@@ -336,7 +337,7 @@ static bool anything_to_pair(const struct findings *findings)
 
 int findings_pair(struct run *run)
 {
-    if (!anything_to_pair(&run->findings))
+    if (!CHECKED(pairing) || !anything_to_pair(&run->findings))
         return 0;
     struct pairing *pairing = calloc(1, sizeof *pairing);
     if (!pairing)

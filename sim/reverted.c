@@ -13,6 +13,7 @@
 
 #include "sim/evidence_image.h"
 #include "sim/finding_group.h"
+#include "verify/check.h"
 #include "verify/page.h"
 
 #define BUFFER_ALIGN 4096
@@ -149,10 +150,11 @@ static bool went_back(const struct scope *scope, const struct finding_group *gro
     size_t writes = 0;
     finding_group_ranges(group, REVERTED_WRITE_PAGES, &writes);
     *span = span_of(group);
-    if (span->known < REVERTED_PAGES_MIN || writes < REVERTED_WRITES_MIN)
+    if (!CHECKED(reverted) || span->known < REVERTED_PAGES_MIN || writes < REVERTED_WRITES_MIN)
         return false;
     span->survivors = survivors(scope, group, span);
-    return span->survivors * REVERTED_SURVIVORS_SHARE <= span->known;
+    return !CHECKED(reverted_survivors) ||
+           span->survivors * REVERTED_SURVIVORS_SHARE <= span->known;
 }
 
 static size_t files_of(const struct finding_group *group)

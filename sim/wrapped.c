@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/finding_group.h"
+#include "verify/check.h"
 
 #define BUFFER_ALIGN 4096
 
@@ -104,11 +105,11 @@ static bool is_alias(struct wrap *wrap)
     for (unsigned i = 0; i < WRAPPED_SAMPLES; i++) {
         uint32_t page = wrap->lowest + (uint32_t)(width * i / (WRAPPED_SAMPLES - 1));
         enum alias alias = compare(wrap, page, page + wrap->distance);
-        if (alias == ALIAS_DIFFERENT)
+        if (CHECKED(wrap_alias) && alias == ALIAS_DIFFERENT)
             return false;
         same += alias == ALIAS_SAME;
     }
-    return same >= WRAPPED_PAGES_MIN;
+    return !CHECKED(wrap_alias) || same >= WRAPPED_PAGES_MIN;
 }
 
 /* A system page at the place of a data page has no stamp: it is known by its other address. */
@@ -166,7 +167,7 @@ static int tell(struct wrap *wrap)
 
 static int look_at_file(struct wrap *wrap)
 {
-    if (find_distance(wrap) < WRAPPED_PAGES_MIN)
+    if (!CHECKED(wrap) || find_distance(wrap) < WRAPPED_PAGES_MIN)
         return 0;
     find_range(wrap);
     if (wrap->highest - wrap->lowest < WRAPPED_RANGE_MIN || !is_alias(wrap))

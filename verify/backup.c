@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/check.h"
 #include "verify/checksum.h"
 #include "verify/logblk.h"
 #include "verify/vlf.h"
@@ -42,18 +43,19 @@ enum backup_check backup_meta_check(const void *meta_page, enum backup_meta_type
     memcpy(&meta, meta_page, sizeof meta);
     if (page_is_zero(meta_page, BACKUP_META_BYTES))
         return BACKUP_ZERO;
-    if (meta.xxh3 != meta_xxh3(meta_page))
+    if (CHECKED(backup_meta_sum) && meta.xxh3 != meta_xxh3(meta_page))
         return meta.magic == BACKUP_MAGIC ? BACKUP_DAMAGED : BACKUP_FOREIGN;
     if (meta.magic != BACKUP_MAGIC || meta.version != BACKUP_VERSION)
         return BACKUP_FOREIGN;
-    if (meta.type != type || meta.offset != offset || (of && !belongs(&meta, of)))
+    if (meta.type != type || meta.offset != offset ||
+        (CHECKED(backup_owner) && of && !belongs(&meta, of)))
         return BACKUP_OTHER;
     return BACKUP_OK;
 }
 
 bool backup_block_is_right(const struct backup_block *block, const void *content)
 {
-    return xxh3_64(content, block->bytes) == block->xxh3;
+    return !CHECKED(backup_block_sum) || xxh3_64(content, block->bytes) == block->xxh3;
 }
 
 /* ---- loading ---- */

@@ -22,6 +22,7 @@
 
 #include <string.h>
 
+#include "verify/check.h"
 #include "verify/explain_sectors.h"
 
 /* What can be said of any content without looking at it. */
@@ -39,9 +40,10 @@ static bool is_own_page(const void *page, const struct expectation *expect)
 {
     const struct page_stamp *stamp = page_stamp_of(page);
 
-    return stamp->file_uid == expect->file_uid && stamp->incarnation == expect->incarnation &&
-           stamp->page_no == expect->page_no &&
-           memcmp(stamp->run_id, expect->run->run_id, RUN_ID_BYTES) == 0;
+    return (!CHECKED(own_file) || stamp->file_uid == expect->file_uid) &&
+           (!CHECKED(own_incarnation) || stamp->incarnation == expect->incarnation) &&
+           (!CHECKED(own_page) || stamp->page_no == expect->page_no) &&
+           (!CHECKED(own_run) || memcmp(stamp->run_id, expect->run->run_id, RUN_ID_BYTES) == 0);
 }
 
 static bool data_is_right(const void *page, const struct expectation *expect)

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "verify/check.h"
 #include "verify/checksum.h"
 
 /* Ledger 3, header 1, one a sector stamp. */
@@ -82,9 +83,9 @@ bool explain_allowed(const struct expectation *expect, uint64_t generation)
 
     switch (owed->state) {
     case LEDGER_QUIET:
-        return generation == owed->acked;
+        return !CHECKED(generation) || generation == owed->acked;
     case LEDGER_NEVER_WRITTEN:
-        return generation == 0;
+        return !CHECKED(never_written) || generation == 0;
     default: /* 0, if nothing was durable: the zeros of a new file */
         return generation >= owed->durable && generation <= owed->issued;
     }
@@ -118,8 +119,10 @@ static bool own_place(const struct page_stamp *stamp, const struct expectation *
 static bool own_stamp(const struct sector_identity *id, unsigned sector,
                       const struct expectation *expect)
 {
-    return id->run_tag == expect->run->run_tag && id->file_uid == expect->file_uid &&
-           id->page_no == expect->page_no && id->sector == sector;
+    return id->run_tag == expect->run->run_tag &&
+           (!CHECKED(stamp_place) ||
+            (id->file_uid == expect->file_uid && id->page_no == expect->page_no)) &&
+           id->sector == sector;
 }
 
 static void candidates_collect(struct scene *scene)
@@ -147,7 +150,7 @@ static void own_sector(struct sector_finding *out, const struct expectation *exp
     uint64_t newest = explain_newest(expect);
 
     out->generation = generation;
-    out->never_issued = generation > expect->owed.issued;
+    out->never_issued = CHECKED(never_issued) && generation > expect->owed.issued;
     out->state = out->never_issued      ? SECTOR_FOREIGN
                  : generation == newest ? SECTOR_NEW
                                         : SECTOR_OLD;
@@ -265,7 +268,7 @@ static void stamped_sector(const struct scene *scene, unsigned sector,
                            const struct sector_identity *id, struct sector_finding *out)
 {
     const uint8_t *at = sector_at(scene->page, sector);
-    bool other_run = id->run_tag != scene->expect->run->run_tag;
+    bool other_run = CHECKED(stamp_run) && id->run_tag != scene->expect->run->run_tag;
     struct origin origin = stamp_origin(id, other_run);
     struct difference d;
     uint64_t generation = nearest(scene, sector, 0, &d);
@@ -310,7 +313,7 @@ static void body_sector(const struct scene *scene, unsigned sector, struct secto
     }
     if (id.run_tag == expect->run->run_tag) {
         d = stamped_difference(at, &id, expect->run);
-        if (d.bits == 0 && own_stamp(&id, sector, expect)) {
+        if ((!CHECKED(body_compare) || d.bits == 0) && own_stamp(&id, sector, expect)) {
             own_sector(out, expect, id.generation_low);
             return;
         }
@@ -342,7 +345,7 @@ static void header_sector_own(const struct scene *scene, struct sector_finding *
     uint8_t whole[PAGE_BYTES];
 
     complete_page(whole, scene->page, scene->expect, generation, true);
-    if (page_check(whole) == PAGE_OK) {
+    if (!CHECKED(header_compare) || page_check(whole) == PAGE_OK) {
         own_sector(out, scene->expect, generation);
         return;
     }

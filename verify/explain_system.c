@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "verify/checksum.h"
+#include "verify/check.h"
 #include "verify/explain_sectors.h"
 
 static const uint8_t zero_page[PAGE_BYTES];
@@ -64,7 +65,8 @@ static bool protection_holds(const uint8_t *page)
 
 static bool own_check(const uint8_t *page, const struct expectation *expect)
 {
-    return syspage_check(page, expect->kind, expect->page_no, expect->file_id);
+    return !CHECKED(system_protection) ||
+           syspage_check(page, expect->kind, expect->page_no, expect->file_id);
 }
 
 /* A sound page that names another place, or is a data page, cannot be an image of this one. */
@@ -105,10 +107,12 @@ bool explain_system_is_right(const void *page, const struct expectation *expect)
     struct images images = images_of(expect);
 
     if (never_written(expect))
-        return !expect->created_by_us || page_is_zero(page, PAGE_BYTES);
+        return !CHECKED(system_zero) || !expect->created_by_us || page_is_zero(page, PAGE_BYTES);
     if (in_doubt(expect))
         return doubt_is_right(page, &images, expect);
-    return images.newest ? memcmp(page, images.newest, PAGE_BYTES) == 0 : own_check(page, expect);
+    if (!images.newest)
+        return own_check(page, expect);
+    return !CHECKED(system_compare) || memcmp(page, images.newest, PAGE_BYTES) == 0;
 }
 
 /* Does the damage of the first sector end before the end of SQL Server's header? */

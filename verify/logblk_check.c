@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "verify/check.h"
 #include "verify/checksum.h"
 
 #define CHECKSUM_AT       offsetof(struct log_block_header, checksum)
@@ -34,9 +35,9 @@ static enum log_block_check peek(const uint8_t *sector, uint8_t parity, uint32_t
     if (!(sector[0] & LOG_FLAG_FIRST) || size == 0 || size % LOG_SECTOR_BYTES != 0 ||
         size > LOG_BLOCK_BYTES_MAX || header->used_bytes > size)
         return LOG_BLOCK_NOT_A_BLOCK;
-    if ((sector[0] & LOG_PARITY_MASK) != parity)
+    if (CHECKED(log_parity) && (sector[0] & LOG_PARITY_MASK) != parity)
         return LOG_BLOCK_OLD_PARITY;
-    return header->fseq == fseq ? LOG_BLOCK_OK : LOG_BLOCK_OLD_SEQUENCE;
+    return !CHECKED(log_sequence) || header->fseq == fseq ? LOG_BLOCK_OK : LOG_BLOCK_OLD_SEQUENCE;
 }
 
 size_t log_block_peek(const void *sector, uint8_t parity, uint32_t fseq, enum log_block_check *why)
@@ -126,7 +127,8 @@ bool log_block_own_crc_ok(const uint8_t *unstamped, const struct log_block_info 
     crc = crc32_zlib(crc, unstamped + at, CHAIN_OWN_CRC_AT - at);
     crc = crc32_zlib(crc, zero, sizeof(zero));
     at = CHAIN_OWN_CRC_AT + sizeof(zero);
-    return crc32_zlib(crc, unstamped + at, info->size_bytes - at) == info->own_crc;
+    crc = crc32_zlib(crc, unstamped + at, info->size_bytes - at);
+    return !CHECKED(log_own_crc) || crc == info->own_crc;
 }
 
 static void fill_info(struct log_block_info *info, const struct log_block_header *header)
@@ -155,18 +157,18 @@ enum log_block_check log_block_check(const void *buf, size_t avail_bytes, uint8_
     if (header.size_bytes > avail_bytes)
         return LOG_BLOCK_NOT_A_BLOCK;
     fill_info(info, &header);
-    if (!sectors_agree(buf, info->size_bytes, parity, &info->torn_sector))
+    if (CHECKED(log_sectors) && !sectors_agree(buf, info->size_bytes, parity, &info->torn_sector))
         return LOG_BLOCK_TORN;
-    if (info->has_checksum && !checksum_ok(buf, info->size_bytes))
+    if (CHECKED(log_checksum) && info->has_checksum && !checksum_ok(buf, info->size_bytes))
         return LOG_BLOCK_BAD_CHECKSUM;
     unstamp(scratch, buf, info->size_bytes);
     if (!records_ok(scratch, info))
         return LOG_BLOCK_BAD_RECORDS;
     read_chain(scratch, info);
-    if (info->block != block)
+    if (CHECKED(log_place) && info->block != block)
         return LOG_BLOCK_BAD_PLACE;
-    if (chained && (!info->has_chain || info->previous_crc != previous_crc ||
-                    !log_block_own_crc_ok(scratch, info)))
+    bool follows = !CHECKED(log_previous_crc) || info->previous_crc == previous_crc;
+    if (chained && (!info->has_chain || !follows || !log_block_own_crc_ok(scratch, info)))
         return LOG_BLOCK_BAD_CHAIN;
     return LOG_BLOCK_OK;
 }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/check.h"
 #include "verify/logvlfs.h"
 #include "verify/logwindow.h"
 
@@ -123,7 +124,8 @@ static void resolve_tail(struct scanner *s, bool chain_broken)
 static enum log_block_check check_order(struct scanner *s, const struct cursor *c,
                                         const struct log_block_info *info)
 {
-    bool chain_broken = s->scan->chained && s->crc_known && info->previous_crc != s->crc;
+    bool chain_broken =
+        CHECKED(log_order) && s->scan->chained && s->crc_known && info->previous_crc != s->crc;
     if (c->previous_known && info->previous_bytes != c->previous_bytes)
         return LOG_BLOCK_BAD_CHAIN;
     if (chain_broken && !s->tail.set)
@@ -277,7 +279,7 @@ static int find_lost_header(struct scanner *s, const struct vlf_header *vlf, uin
         return 0;
     if (!check_alone(s, &c, c.at, &what, &info))
         return s->window.error;
-    if (what == LOG_BLOCK_OK && info.previous_crc == s->scan->end_crc)
+    if (CHECKED(log_lost_header) && what == LOG_BLOCK_OK && info.previous_crc == s->scan->end_crc)
         log_damage_add(s->scan, &(struct log_damage){.file = vlf->file,
                                                      .offset = vlf->offset,
                                                      .fseq = as.fseq,

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "verify/check.h"
 #include "verify/checksum.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structs are the on-disk form");
@@ -100,7 +101,8 @@ bool page_is_as_built(const void *page)
 bool page_header_crc_ok(const void *page)
 {
     const struct page_stamp *stamp = page_stamp_of(page);
-    return stamp->magic == PAGE_STAMP_MAGIC && stamp->header_crc == header_crc(page);
+    return stamp->magic == PAGE_STAMP_MAGIC &&
+           (!CHECKED(header_belief) || stamp->header_crc == header_crc(page));
 }
 
 /* The reverse of the build; the header CRC stands before the XXH3 because only it tells a damaged
@@ -112,15 +114,16 @@ enum page_check page_check(const void *page)
 
     if (header->header_version == 0 && page_is_zero(page, PAGE_BYTES))
         return PAGE_ALL_ZERO;
-    if (header->torn_bits != sql_checksum(page))
+    if (CHECKED(page_sql_checksum) && header->torn_bits != sql_checksum(page))
         return PAGE_BAD_SQL_CHECKSUM;
     if (stamp->magic != PAGE_STAMP_MAGIC)
         return PAGE_BAD_MAGIC;
-    if (stamp->header_crc != header_crc(page))
+    if (CHECKED(page_header_crc) && stamp->header_crc != header_crc(page))
         return PAGE_BAD_HEADER_CRC;
-    if (stamp->format_version != PAGE_FORMAT_VERSION || stamp->body_version != PAGE_BODY_VERSION)
+    if (CHECKED(page_version) &&
+        (stamp->format_version != PAGE_FORMAT_VERSION || stamp->body_version != PAGE_BODY_VERSION))
         return PAGE_UNKNOWN_VERSION;
-    return stamp->xxh3 == image_hash(page) ? PAGE_OK : PAGE_BAD_XXH3;
+    return !CHECKED(page_xxh3) || stamp->xxh3 == image_hash(page) ? PAGE_OK : PAGE_BAD_XXH3;
 }
 
 bool page_is_zero(const void *buf, size_t size_bytes)

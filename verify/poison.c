@@ -13,6 +13,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "verify/check.h"
+
 #define WORD_BYTES   sizeof(uint64_t)
 #define SECTOR_WORDS (PAGE_SECTOR_BYTES / WORD_BYTES)
 
@@ -55,5 +57,6 @@ bool poison_sector(const void *sector_buf, uint64_t io_serial)
     memcpy(&first, at, WORD_BYTES);
     memcpy(&last, at + LAST_AT, WORD_BYTES);
     uint64_t index = (first - poison_start(io_serial)) * POISON_INVERSE;
-    return index < POISON_WORD_MAX && index % SECTOR_WORDS == 0 && last == first + LAST_STEP;
+    return CHECKED(poison) && index < POISON_WORD_MAX && index % SECTOR_WORDS == 0 &&
+           (!CHECKED(poison_end) || last == first + LAST_STEP);
 }

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "verify/check.h"
+
 #define NUMBER_BITS (64 - WRITE_ORDER_TAG_BITS)
 #define NUMBER_MASK ((1ull << NUMBER_BITS) - 1)
 #define SLOT_BITS   16
@@ -47,7 +49,8 @@ static void put(_Atomic uint64_t *table, uint64_t hash, uint64_t number)
 static uint64_t get(const _Atomic uint64_t *table, uint64_t hash)
 {
     uint64_t word = atomic_load_explicit(&table[slot_of(hash)], memory_order_relaxed);
-    return word >> NUMBER_BITS == tag_of(hash) ? word & NUMBER_MASK : 0;
+    bool own = !CHECKED(write_order_tag) || word >> NUMBER_BITS == tag_of(hash);
+    return own ? word & NUMBER_MASK : 0;
 }
 
 struct write_order *write_order_create(void)

@@ -55,6 +55,26 @@ static void each_wrong_meta_page_is_told_apart(void **state)
 #define IMAGE_BYTES  (8192 + 512 + 8192 + 8192)
 #define DIRECTORY_AT (8192 + 8192 + 512)
 
+/* Of the backup before in the same file, of another database's file, of another run: sound, and
+ * still not a part of this backup. */
+static void a_meta_page_of_another_backup_is_told_apart(void **state)
+{
+    struct backup_header of, stranger;
+    (void)state;
+    header_make(page, 8192);
+    memcpy(&of, page, sizeof of);
+    assert_int_equal(backup_meta_check(page, BACKUP_HEADER, 8192, &of), BACKUP_OK);
+    stranger = of;
+    stranger.meta.number++;
+    assert_int_equal(backup_meta_check(page, BACKUP_HEADER, 8192, &stranger), BACKUP_OTHER);
+    stranger = of;
+    stranger.meta.file_uid++;
+    assert_int_equal(backup_meta_check(page, BACKUP_HEADER, 8192, &stranger), BACKUP_OTHER);
+    stranger = of;
+    stranger.meta.run_id[RUN_ID_BYTES - 1]++;
+    assert_int_equal(backup_meta_check(page, BACKUP_HEADER, 8192, &stranger), BACKUP_OTHER);
+}
+
 static uint8_t image[IMAGE_BYTES];
 
 static int image_read(void *context, uint64_t offset, void *buf, size_t size_bytes)
@@ -192,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_wrong_meta_page_is_told_apart),
+        cmocka_unit_test(a_meta_page_of_another_backup_is_told_apart),
         cmocka_unit_test(a_backup_is_loaded_as_it_is_described),
         cmocka_unit_test(a_delta_makes_the_page_after_from_the_page_before),
         cmocka_unit_test(a_page_gets_its_newest_logged_generation_and_no_older_one),

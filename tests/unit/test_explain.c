@@ -477,6 +477,17 @@ static void test_other_page_is_misdirected_and_names_it(void **state)
     assert_false(e.origin_other_run);
 }
 
+/* The generation says nothing here: only the page number tells the two apart. */
+static void test_other_page_of_the_same_generation_is_misdirected(void **state)
+{
+    struct expectation expect = owed(7);
+    (void)state;
+    build(page, own_run(), UID, PAGE + 8, 7);
+    struct explanation e = explained(page, &expect);
+    assert_verdict(&e, VERDICT_misdirected_write);
+    assert_int_equal(e.origin_page_no, PAGE + 8);
+}
+
 static void test_other_file_is_misdirected_and_names_it(void **state)
 {
     struct expectation expect = owed(7);
@@ -751,6 +762,7 @@ int main(void)
         T(test_scattered_old_sectors_are_torn),
         T(test_tear_between_two_older_generations_is_torn),
         T(test_other_page_is_misdirected_and_names_it),
+        T(test_other_page_of_the_same_generation_is_misdirected),
         T(test_other_file_is_misdirected_and_names_it),
         T(test_part_of_another_page_is_misdirected),
         T(test_sectors_shifted_inside_the_page_are_misdirected),
