@@ -87,7 +87,7 @@ void exonerate(void *context, struct finding *event, const struct finding_images
     if (!blames_storage(event))
         return;
     bool integrity = verdict_info(event->verdict)->severity == SEVERITY_INTEGRITY;
-    if (CHECKED(foreign_write) && integrity && foreign_wrote(run, event->file_uid, who, sizeof who))
+    if (integrity && foreign_wrote(run, event->file_uid, who, sizeof who))
         rename_to(event, VERDICT_foreign_write,
                   "found wrong after %s wrote to the file: not proven to be the storage's", who);
     else if (is_gone(run, event)) {
