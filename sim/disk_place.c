@@ -27,10 +27,7 @@
     (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_ENCODED |                      \
      FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_NOT_ALIGNED)
 
-struct batch {
-    struct fiemap map;
-    struct fiemap_extent extents[FIEMAP_BATCH];
-};
+#define BATCH_BYTES (sizeof(struct fiemap) + FIEMAP_BATCH * sizeof(struct fiemap_extent))
 
 static struct disk_extent extent_of(const struct fiemap_extent *from)
 {
@@ -50,21 +47,24 @@ static int extents_of_fd(int fd, uint64_t offset, uint64_t size_bytes, struct di
     unsigned count = 0;
     *cut = false;
     while (at < end) {
-        struct batch batch = {
-            .map = {.fm_start = at, .fm_length = end - at, .fm_extent_count = FIEMAP_BATCH}};
-        if (ioctl(fd, FS_IOC_FIEMAP, &batch.map))
+        _Alignas(struct fiemap) unsigned char bytes[BATCH_BYTES] = {0};
+        struct fiemap *map = (struct fiemap *)bytes; /* its extents follow it */
+        map->fm_start = at;
+        map->fm_length = end - at;
+        map->fm_extent_count = FIEMAP_BATCH;
+        if (ioctl(fd, FS_IOC_FIEMAP, map))
             return -errno;
-        unsigned got = batch.map.fm_mapped_extents;
+        unsigned got = map->fm_mapped_extents;
         for (unsigned i = 0; i < got; i++) {
             if (count == max) {
                 *cut = true;
                 return (int)count;
             }
-            out[count++] = extent_of(&batch.extents[i]);
+            out[count++] = extent_of(&map->fm_extents[i]);
         }
         if (got < FIEMAP_BATCH)
             break;
-        at = batch.extents[got - 1].fe_logical + batch.extents[got - 1].fe_length;
+        at = map->fm_extents[got - 1].fe_logical + map->fm_extents[got - 1].fe_length;
     }
     return (int)count;
 }
