@@ -72,7 +72,15 @@ single = [row[1] for row in rows if row[3] == "read" and row[5] == "8192" and ro
 assert single, "no re-read"
 assert len(single) >= f["retries"], (single, f["retries"])
 print("seen", seen, "started", started, "first re-read", single[0])
-assert seen < started < single[0], (seen, started, single)
+def seconds(text):
+    hours, minutes, rest = text.split(":")
+    return int(hours) * 3600 + int(minutes) * 60 + float(rest)
+
+
+# The re-read waits for the start, but not longer than 100 ms: a machine that takes more time to
+# start a process proves nothing.
+assert seen < started, (seen, started)
+assert started < single[0] or seconds(started) - seconds(seen) > 0.1, (seen, started, single)
 PY
 
 # ---- StopOnError or not: every report is whole ----
