@@ -260,23 +260,57 @@ def command_of(pagestorm, mount, settings):
                        "InitialSize=8\nLogFile=TRUE\n")
     else:
         command += ["--size", size]
-    command += ["--dir", mount.dir, "-d", "1", "--quiet", "--out", os.path.join(mount.work, "out"),
-                "--set", "CONFIG.Reserve=1"]
+    command += ["--dir", mount.dir, "-d", "1", "--quiet", "--set", "CONFIG.Reserve=1",
+                "--out", os.path.join(mount.work, "out"),
+                "--trace", os.path.join(mount.work, "requests")]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     return command, int(size[:-1]) * MIB
 
 
-def phases_of(result, lines):
-    """{phase: operations within it}"""
+def nanoseconds(text):
+    seconds, fraction = text.split(".")
+    return int(seconds) * 1_000_000_000 + int(fraction)
+
+
+class Requests:
+    """The program's own list (--trace): in which phase it asked for a read or write."""
+
+    def __init__(self, path):
+        names, self.list = {}, {}
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("# file "):
+                    _, _, number, name = line.rstrip("\n").split(" ", 3)
+                    names[number] = os.path.basename(name)
+                if line.startswith("#"):
+                    continue
+                done, sent, _, _, phase, _, op, number, offset, size, *_ = line.split("\t")
+                if op in "RW":
+                    self.list.setdefault((op, names[number]), []).append(
+                        (nanoseconds(sent), nanoseconds(done), int(offset),
+                         int(offset) + int(size), phase))
+
+    def phase_of(self, op):
+        """None: not in the list."""
+        for sent, done, first, end, phase in self.list.get((op.name[0].upper(), op.file), []):
+            if sent <= op.begin and op.stop <= done and first <= op.offset and op.end <= end:
+                return phase
+        return None
+
+
+def phases_of(result, lines, requests):
+    """{phase: operations within it}; the rest goes by time."""
     ops = Ops(sorted(map(Op, lines), key=lambda op: op.begin))
+    asked = {id(op): requests.phase_of(op) for op in ops if op.name in ("read", "write")}
     at = datetime.fromisoformat(result["run"]["started"].replace("Z", "+00:00")).timestamp() * 1e9
     found = {"all": ops}
     for phase in result["run"]["phases"]:
-        end = at + phase["seconds"] * 1e9
-        edge = EDGE_NS if phase["name"] == "stress" else -EDGE_NS
-        found[phase["name"]] = Ops(op for op in ops if at + edge <= op.begin < end - edge)
-        if phase["name"] == "stress":
+        end, name = at + phase["seconds"] * 1e9, phase["name"]
+        edge = EDGE_NS if name == "stress" else -EDGE_NS
+        found[name] = Ops(op for op in ops if asked.get(id(op)) == name or (
+            asked.get(id(op)) is None and at + edge <= op.begin < end - edge))
+        if name == "stress":
             found["final"] = Ops(op for op in ops if op.begin >= at)
         at = end
     return found
@@ -294,7 +328,8 @@ def run(pagestorm, binary, name):
         with open(os.path.join(mount.work, "out", "result.json"), encoding="utf-8") as file:
             result = json.load(file)
         with open(path, encoding="utf-8") as lines:
-            ops = phases_of(result, lines)
+            requests = Requests(os.path.join(mount.work, "requests"))
+            ops = phases_of(result, lines, requests)
         judge(ops, result, size)
         return f"{len(ops['all'])} operations"
 
