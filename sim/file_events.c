@@ -19,8 +19,9 @@
 
 #include "sim/file.h"
 
-#define BUFFER_BYTES 65536
-#define DEEDS        (FAN_OPEN | FAN_MODIFY | FAN_ATTRIB | FAN_MOVE_SELF | FAN_DELETE_SELF)
+#define BUFFER_BYTES    65536
+#define EVENT_BYTES_MAX 512 /* the event itself, and a file handle of 128 bytes at most */
+#define DEEDS           (FAN_OPEN | FAN_MODIFY | FAN_ATTRIB | FAN_MOVE_SELF | FAN_DELETE_SELF)
 
 struct handle {
     unsigned bytes;
@@ -39,7 +40,7 @@ struct file_events {
     pid_t self;
     struct file_mark_of *marks;
     unsigned count;
-    char buffer[BUFFER_BYTES] __attribute__((aligned(8)));
+    char buffer[BUFFER_BYTES];
 };
 
 static int fail(char *why, int error, const char *what)
@@ -147,6 +148,24 @@ static void tell(const struct file_events *events, const struct fanotify_event_m
         told(context, &deed);
 }
 
+/* Their lengths are what they are, so all but the first may lie at odd addresses: each is copied.
+ */
+static void each_event(struct file_events *events, size_t size_bytes,
+                       void (*told)(void *context, const struct file_deed *deed), void *context)
+{
+    struct fanotify_event_metadata event;
+    unsigned char copy[EVENT_BYTES_MAX] __attribute__((aligned(8)));
+    for (size_t at = 0; size_bytes - at >= sizeof event; at += event.event_len) {
+        memcpy(&event, events->buffer + at, sizeof event);
+        if (event.event_len < sizeof event || event.event_len > size_bytes - at)
+            return;
+        if (event.pid == events->self || event.event_len > sizeof copy)
+            continue;
+        memcpy(copy, events->buffer + at, event.event_len);
+        tell(events, (const void *)copy, told, context);
+    }
+}
+
 void file_events_look(struct file_events *events,
                       void (*told)(void *context, const struct file_deed *deed), void *context)
 {
@@ -154,10 +173,7 @@ void file_events_look(struct file_events *events,
         ssize_t got = read(events->fd, events->buffer, sizeof events->buffer);
         if (got <= 0)
             return;
-        const struct fanotify_event_metadata *event = (const void *)events->buffer;
-        for (; FAN_EVENT_OK(event, got); event = FAN_EVENT_NEXT(event, got))
-            if (event->pid != events->self)
-                tell(events, event, told, context);
+        each_event(events, (size_t)got, told, context);
     }
 }
 

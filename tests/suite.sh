@@ -46,6 +46,9 @@ build_quietly() { # PRESET BUILD-FOLDER [-- TARGET]
     }
 }
 
+# What other tests run, over and over: the same code, and minutes under a sanitizer.
+ALREADY_SHOWN='^model_test_(determinism|reuse_presets|slots)$'
+
 sanitizer_suite() { # PRESET COMPILER FLAG FACTOR LABELS...
     local preset=$1 folder=$root/build-$1 log=$root/build-$1/Testing/Temporary/LastTest.log labels
     demand_sanitizer "$2" "$3"
@@ -60,7 +63,7 @@ sanitizer_suite() { # PRESET COMPILER FLAG FACTOR LABELS...
     cd "$folder"
     {
         "${plain_addresses[@]}" ctest --output-on-failure --no-tests=error -j "$(build_jobs)" \
-            -L "$labels" -LE '^long$' 2>&1 || echo "ctest-status $?"
+            -L "$labels" -LE '^long$' -E "$ALREADY_SHOWN" 2>&1 || echo "ctest-status $?"
     } | awk -v log_file="$log" -v status_file=ctest-status -v prefix="SKIP in $preset: " \
         -f "$root/tests/summary.awk"
     return "$(cat ctest-status)"

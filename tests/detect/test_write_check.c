@@ -7,7 +7,7 @@
  */
 #include "tests/model/traced.h"
 
-#define PAGES       2048 /* 16 MiB */
+#define PAGES       512 /* 4 MiB */
 #define FIRST_PAGE  200
 #define FAULT_PAGES 32
 #define DATA_UID    1
@@ -26,9 +26,9 @@ static const struct sim_setting load[] = {{"CONFIG", "StopOnError", "FALSE"},
 
 static struct sim_options options_with(const char *key, const char *value)
 {
-    struct sim_options options = {.duration_ns = NS_PER_S,
+    struct sim_options options = {.duration_ns = NS_PER_S / 4,
                                   .data_bytes = PAGES * PAGE_BYTES,
-                                  .pool_bytes = 32 * MIB,
+                                  .pool_bytes = 8 * MIB,
                                   .log_bytes = 32 * MIB,
                                   .workers = 1};
     unsigned n = 0;

@@ -8,6 +8,10 @@ command -v python3 >/dev/null || {
     echo "SKIP: python3 is not here"
     exit 77
 }
+[ -x "$planted" ] || {
+    echo "SKIP: planted_run was not built: a sanitizer build shows nothing of a script"
+    exit 77
+}
 work=$(mktemp -d "$PWD/minimise-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
