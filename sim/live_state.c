@@ -31,7 +31,7 @@ static const struct row_kind row_kinds[LIVE_ROWS][CHOICES_MAX] = {
     {{"page read", " page_read tempdb_read "},
      {"audit read", " audit_read "},
      {"search read", " pairing_read "}},
-    {{"read-ahead", " read_ahead dbcc_read backup_read sort_read snapshot_read "},
+    {{"read-ahead", " read_ahead check_read dbcc_read backup_read sort_read snapshot_read "},
      {"audit read", " audit_read "}},
     {{"page write",
       " checkpoint_write lazy_write eager_write tempdb_write sort_write snapshot_write "},

@@ -71,28 +71,20 @@ void snapshot_copy(struct snapshot *snapshot, struct gather *gather)
         task_wake(&copier->task);
         return;
     }
-    gather->held = NULL;
-    if (of->line_tail)
-        of->line_tail->held = gather;
-    else
-        of->line_head = gather;
-    of->line_tail = gather;
+    gather_line_add(&of->line, gather);
 }
 
 /* The next of the line, or free. */
 static enum task_result copier_next(struct snapshot_copier *copier)
 {
     struct snapshot_copiers *of = copier->of;
-    struct gather *gather = of->line_head;
+    struct gather *gather = gather_line_take(&of->line);
     if (!gather) {
         copier->gather = NULL;
         copier->next = of->free_list;
         of->free_list = copier;
         return TASK_PARK;
     }
-    of->line_head = gather->held;
-    if (!of->line_head)
-        of->line_tail = NULL;
     copier_begin(copier, gather);
     return TASK_AGAIN;
 }

@@ -40,7 +40,7 @@ struct snapshot_copier {
 
 struct snapshot_copiers {
     struct snapshot_copier *free_list;
-    struct gather *line_head, *line_tail; /* linked by held */
+    struct gather_line line;
     struct snapshot_copier list[SNAPSHOT_COPIERS];
 };
 

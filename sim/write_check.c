@@ -40,7 +40,7 @@ struct write_checker {
 
 struct write_checkers {
     struct write_checker *free_list;
-    struct gather *line_head, *line_tail; /* linked by held */
+    struct gather_line line;
     struct write_checker list[CHECKERS];
 };
 
@@ -76,28 +76,20 @@ static bool keep(struct gather *gather)
         task_wake(&checker->task);
         return true;
     }
-    gather->held = NULL;
-    if (of->line_tail)
-        of->line_tail->held = gather;
-    else
-        of->line_head = gather;
-    of->line_tail = gather;
+    gather_line_add(&of->line, gather);
     return true;
 }
 
 static enum task_result checker_next(struct write_checker *checker)
 {
     struct write_checkers *of = checker->of;
-    struct gather *gather = of->line_head;
+    struct gather *gather = gather_line_take(&of->line);
     if (!gather) {
         checker->gather = NULL;
         checker->next = of->free_list;
         of->free_list = checker;
         return TASK_PARK;
     }
-    of->line_head = gather->held;
-    if (!of->line_head)
-        of->line_tail = NULL;
     checker_begin(checker, gather);
     return TASK_AGAIN;
 }

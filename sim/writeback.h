@@ -73,6 +73,30 @@ static inline struct gather *gather_pop(struct gather **list)
     return gather;
 }
 
+/* Gathers that wait their turn with who keeps them back; linked by held. */
+struct gather_line {
+    struct gather *head, *tail;
+};
+static inline void gather_line_add(struct gather_line *line, struct gather *gather)
+{
+    gather->held = NULL;
+    if (line->tail)
+        line->tail->held = gather;
+    else
+        line->head = gather;
+    line->tail = gather;
+}
+/* NULL: nobody waits. */
+static inline struct gather *gather_line_take(struct gather_line *line)
+{
+    struct gather *gather = line->head;
+    if (gather)
+        line->head = gather->held;
+    if (!line->head)
+        line->tail = NULL;
+    return gather;
+}
+
 enum collect {
     COLLECT_NOTHING, /* not dirty any more, or being written */
     COLLECT_LOG,     /* the log must be durable to *position first */
